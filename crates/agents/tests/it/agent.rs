@@ -257,25 +257,3 @@ async fn the_memory_is_searched_once_a_visit_however_many_calls_it_takes() {
     assert_eq!(asked.count(), 1);
     assert_eq!(state.last().thinking.as_ref().unwrap().spent.calls, 3);
 }
-
-#[tokio::test]
-async fn a_reply_that_is_cut_off_says_so_in_its_output() {
-    for (reason, truncated) in [
-        (FinishReason::Length, true),
-        (FinishReason::ContentFilter, true),
-        (FinishReason::Stop, false),
-    ] {
-        let reply = ChatResponse::new("Once upon").with_finish_reason(reason);
-        let agent = Agent::new("a", ScriptedClient::default().then(reply));
-        let (ended, state) = run(agent, "A tale").await;
-
-        assert!(ended.is_ok());
-        let said = state.last();
-        assert_eq!(
-            (said.text.as_str(), said.truncated),
-            ("Once upon", truncated)
-        );
-        let filled = Template::new("{a}.").unwrap().fill(&state).unwrap();
-        assert_eq!(filled.truncated, truncated);
-    }
-}

@@ -79,15 +79,6 @@ fn a_file_with_every_key_loads_and_is_drawn() {
 }
 
 #[tokio::test]
-async fn a_flow_that_was_loaded_to_be_drawn_calls_nobody() {
-    let loader = Loader::new().without_clients();
-    let loaded = loader.load(file("document.yaml")).unwrap();
-    let mut state = FlowState::new("Hello");
-    let error = loaded.flow().run(&mut state).await.unwrap_err();
-    insta::assert_snapshot!(error, @"flow `flow`, node `Thoughtful Agent`: exec failed: the call to the model failed: settings: the flow was loaded without clients; expected a loader that connects");
-}
-
-#[tokio::test]
 async fn a_chain_of_thought_of_a_file_thinks_and_concludes() {
     let flow = &text("loop.yaml");
 
@@ -130,19 +121,6 @@ async fn an_answer_at_a_limit_says_that_it_is_not_complete() {
     About 4.: the limit of 1 thought was reached, 1 call
     5: the budget of 1 call is spent, 1 call
     ");
-}
-
-#[tokio::test]
-async fn what_includes_an_answer_that_was_cut_short_is_marked_as_well() {
-    let flow = &text("limits_inside.yaml");
-    let state = run_flow(&Loader::new(), flow, "?").await;
-    let reason = Some("the limit of 1 thought was reached");
-    for node in ["each", "both"] {
-        let output = state.output(node).unwrap();
-        assert_eq!(output.cut_short.as_deref(), reason, "{node}");
-    }
-    let answer = load(flow).answer(&state).unwrap();
-    assert_eq!(answer.cut_short.as_deref(), reason);
 }
 
 #[tokio::test]
@@ -242,12 +220,4 @@ async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
     let mut state = FlowState::new("Hello");
     loaded.flow().run(&mut state).await.unwrap();
     assert_eq!(loaded.answer(&state).unwrap().text, "Deep.");
-}
-
-#[tokio::test]
-async fn a_strategy_of_ones_own_stands_in_the_file() {
-    let flow = &text("table.yaml");
-
-    let state = run_flow(&Loader::new(), flow, "What is 17 * 3?").await;
-    assert_eq!(state.last().text, "51");
 }

@@ -8,7 +8,6 @@ use cogwork_agents::{Agent, FlowState};
 use cogwork_flow::watch::{Event, EventKind, Events, events};
 use cogwork_flow::{Flow, idempotency_key};
 use cogwork_journal::Store;
-use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_thinking::{Reflection, async_trait};
 use cogwork_tools::{ToolError, Tools, function};
@@ -33,7 +32,6 @@ impl Made {
 /// A model whose replies depend on nothing but the conversation.
 struct Model {
     made: Made,
-    capabilities: Capabilities,
 }
 
 #[async_trait]
@@ -55,13 +53,9 @@ impl LlmClient for Model {
             _ => ChatResponse::new("Take an umbrella."),
         })
     }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
 }
 
-fn flow(made: &Made, capabilities: Capabilities) -> Flow<FlowState> {
+fn flow(made: &Made) -> Flow<FlowState> {
     let counted = made.clone();
     let weather = function("weather", "The weather.", move |City { city }| {
         let made = counted.clone();
@@ -74,10 +68,7 @@ fn flow(made: &Made, capabilities: Capabilities) -> Flow<FlowState> {
         }
     });
 
-    let model = Model {
-        made: made.clone(),
-        capabilities,
-    };
+    let model = Model { made: made.clone() };
     let agent = Agent::new("a", model)
         .with_tools(Tools::new().with(weather).unwrap())
         .with_mode(Reflection::new("Be brief."))
@@ -133,9 +124,12 @@ async fn replayed(mut stream: Events) -> Vec<String> {
     keys
 }
 
-async fn check(store: Store, capabilities: Capabilities) {
+#[tokio::test]
+async fn a_visit_dropped_anywhere_repeats_no_recorded_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
     let made = Made::default();
-    let flow = flow(&made, capabilities);
+    let flow = flow(&made);
     let (undisturbed, _) = run(&store, "whole", &flow, usize::MAX).await;
     let undisturbed = undisturbed.unwrap();
     let all = made.take().len();
@@ -170,18 +164,4 @@ async fn check(store: Store, capabilities: Capabilities) {
         let in_progress = before.len() - replayed.len();
         assert!(in_progress <= 2, "{in_progress} calls are repeated");
     }
-}
-
-#[tokio::test]
-async fn a_visit_dropped_anywhere_repeats_no_recorded_call() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::files(folder.path().join("files"));
-    check(store, Capabilities::none()).await;
-}
-
-#[tokio::test]
-async fn neither_does_one_with_streamed_replies_in_a_database() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::sqlite(folder.path().join("runs.db"));
-    check(store, Capabilities::none().with(Capability::Streaming)).await;
 }

@@ -1,34 +1,12 @@
-//! A loaded flow that runs: many times at once, and again from what is in its journal.
+//! A loaded flow that runs again from what is in its journal.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use cogwork_agents::FlowState;
 use cogwork_journal::Store;
 
 use crate::support::{load, resume};
 
 const FLOW: &str = include_str!("../files/good/running.yaml");
-
-#[tokio::test(flavor = "multi_thread")]
-async fn one_flow_serves_many_runs_at_once() {
-    let loaded = Arc::new(load(FLOW));
-    let runs = (0..32).map(|number| {
-        let loaded = Arc::clone(&loaded);
-        tokio::spawn(async move {
-            let mut state = FlowState::new(format!("run {number}"));
-            let ended = loaded.flow().run(&mut state).await.unwrap();
-            (number, ended.action, state)
-        })
-    });
-
-    for run in runs.collect::<Vec<_>>() {
-        let (number, action, state) = run.await.unwrap();
-        assert_eq!(action.as_str(), "accept");
-        let inner = state.output("inner").unwrap().text.as_str();
-        assert_eq!(inner, format!("run {number} a better draft, heard"));
-    }
-}
 
 /// Runs a flow with the journal in a folder. Returns the texts of its visits, and the calls.
 async fn run_in(folder: &Path, flow: &str) -> (Vec<String>, u32) {

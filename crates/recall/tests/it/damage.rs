@@ -56,13 +56,3 @@ async fn changes_by_others_are_noticed() {
         assert!(told.contains("restore it, or delete it"), "{told}");
     }
 }
-
-#[tokio::test]
-async fn other_formats_are_refused() {
-    let (_folder, path) = closed().await;
-    edit(&path, "PRAGMA user_version = 1");
-
-    let error = recall(&path).await.unwrap_err().to_string();
-    let told = "it has the format 1; expected format 2";
-    assert!(error.contains(told), "{error}");
-}

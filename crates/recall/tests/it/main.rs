@@ -10,8 +10,6 @@
 mod damage;
 mod index;
 mod memory;
-mod node;
 mod notes;
 mod places;
-mod real_model;
 mod support;

@@ -41,19 +41,6 @@ async fn embedders_of_other_models_and_dimensions_are_refused() {
 }
 
 #[tokio::test]
-async fn known_dimensions_are_checked_when_a_memory_is_opened() {
-    let (_folder, path) = place();
-    let memory = open(&path).await.unwrap();
-    memory.insert([Passage::new("red")]).await.unwrap();
-
-    let mut stated = Colours::new("colours", 7);
-    stated.states_dimension = true;
-    let error = VectorMemory::open(&path, stated).await.unwrap_err();
-    assert!(matches!(error, RecallError::OtherModel { .. }), "{error}");
-    assert!(error.to_string().contains("expected 3"), "{error}");
-}
-
-#[tokio::test]
 async fn memories_are_opened_while_others_read_them() {
     let (_folder, path) = place();
     drop(open(&path).await.unwrap());

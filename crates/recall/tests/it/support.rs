@@ -14,8 +14,6 @@ use tempfile::TempDir;
 pub(crate) struct Colours {
     model: &'static str,
     dimension: usize,
-    /// Whether it says its dimension before it has embedded anything.
-    pub(crate) states_dimension: bool,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
@@ -30,7 +28,6 @@ impl Colours {
         Self {
             model,
             dimension,
-            states_dimension: false,
             seen: Arc::default(),
         }
     }
@@ -66,10 +63,6 @@ impl Embedder for Colours {
 
     fn model(&self) -> &str {
         self.model
-    }
-
-    fn dimension(&self) -> Option<usize> {
-        self.states_dimension.then_some(self.dimension)
     }
 }
 

@@ -118,20 +118,6 @@ async fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
 }
 
 #[tokio::test]
-async fn calls_are_made_concurrently() {
-    let tools = registry(&connected("normal").await);
-    let calls = (0..50).map(|n| {
-        let tools = &tools;
-        async move { call(tools, "echo", json!({ "n": n })).await }
-    });
-
-    let results = futures_util::future::join_all(calls).await;
-    for (n, result) in results.into_iter().enumerate() {
-        assert_eq!(result.unwrap(), json!({ "n": n }).to_string());
-    }
-}
-
-#[tokio::test]
 async fn only_named_tools_are_offered_with_their_prefix() {
     let server = server("normal")
         .with_only(["echo", "pid"])

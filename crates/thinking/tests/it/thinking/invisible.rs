@@ -1,9 +1,8 @@
 //! Thinking that is switched off, or keeps everything, cannot be told from none.
 
-use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, ScriptedClient,
-    ScriptedReply, ToolCall, ToolDefinition, Usage,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, ScriptedClient, ToolCall,
+    ToolDefinition, Usage,
 };
 use cogwork_thinking::memory::{Blackboard, InMemory};
 use cogwork_thinking::{Thinking, ThinkingMode};
@@ -88,15 +87,4 @@ async fn call(client: &dyn LlmClient, request: &ChatRequest, streamed: bool) -> 
         return stream.collect().await.unwrap();
     }
     client.complete(request.clone()).await.unwrap()
-}
-
-#[test]
-fn capabilities_are_those_of_the_client() {
-    let can = Capabilities::none()
-        .with(Capability::Tools)
-        .with(Capability::JsonSchema);
-    let script = ScriptedClient::new([ScriptedReply::from("")]).with_capabilities(can);
-    for thinking in thinkings(script) {
-        assert_eq!(thinking.capabilities(), can);
-    }
 }

@@ -58,22 +58,6 @@ async fn a_stream_that_breaks_off_is_not_remembered() {
     assert_eq!(memory.search("tell once upon", 9, 0.0).await.unwrap(), []);
 }
 
-#[tokio::test]
-async fn a_streamed_answer_is_remembered_at_its_end() {
-    let memory = InMemory::new();
-    let recall = Recall::from(memory.clone()).with_remembering(true);
-    let script = ScriptedClient::new([ScriptedReply::in_pieces(["At ", "six."])]);
-    let client = Thinking::new(script).with_memory(recall);
-    let mut reply = client.stream(ask("When does it close?")).await.unwrap();
-    reply.next().await.unwrap().unwrap();
-    assert_eq!(memory.search("close", 9, 0.0).await.unwrap(), []);
-    reply.collect().await.unwrap();
-    let found = memory.search("close", 9, 0.0).await.unwrap();
-
-    let expected = "Asked: When does it close?\nAnswered: At six.";
-    assert_eq!(found[0].text(), expected);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_draft_behind_a_stream_is_streamed_too_so_that_its_limits_hold() {
     let slow = ScriptedReply::from("draft").after(Duration::from_secs(60));
