@@ -100,7 +100,6 @@ Exit codes:
 #[cfg(feature = "mcp")]
 const MCP_HELP: &str = "\
 Environment:
-  COGWORK_DATA   the folder for sessions, if --data is not given
   COGWORK_TOKEN  the tokens of clients over HTTP, separated by white space. Clients with different tokens have no
                  access to each other's sessions. Without any, a new one is printed on standard error at each start.
   OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY
@@ -132,9 +131,9 @@ pub(crate) struct Mcp {
     /// A table of strategies in YAML, which `think` can follow in addition to the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) strategies: Option<PathBuf>,
-    /// Serve clients over HTTP at this address, at the path /mcp, instead of one over standard input and output. A port
-    /// alone is one of 127.0.0.1. Connections are not encrypted.
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    /// Serve clients over HTTP at this address, such as 127.0.0.1:8080, at the path /mcp,
+    /// instead of one over standard input and output. Connections are not encrypted.
+    #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<SocketAddr>,
     /// Accept requests that call this server by this name, in addition to the local ones. Can be repeated.
     #[arg(long, value_name = "HOST", requires = "http")]
@@ -143,9 +142,6 @@ pub(crate) struct Mcp {
     /// machine. Can be repeated.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
-    /// Log on standard error. Texts of thoughts are not logged.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]
@@ -208,7 +204,7 @@ pub(crate) struct RunOptions {
     pub(crate) answers: Vec<Named>,
     /// Make a page of the run: one HTML file, which shows requests and replies of models, plans, tokens and times. An
     /// existing file is replaced.
-    #[arg(long, value_name = "HTML")]
+    #[arg(long, value_name = "HTML", value_parser = page)]
     pub(crate) page: Option<PathBuf>,
     /// Leave the texts of what happens out of the journal and the page: only steps, times, tokens and costs are
     /// written, also if the run is continued. The journal still has the outcomes of all steps, without which the run could
@@ -253,16 +249,16 @@ pub(crate) struct Fork {
     #[arg(long, value_name = "STEP", value_parser = fork_at)]
     pub(crate) at: ForkAt,
     /// Take this as the outcome of that step, instead of executing it: the text of its answer, with which it leaves by
-    /// the recorded action; {"text": …, "action": …} to leave by another one; or the whole outcome as --show prints it.
+    /// the recorded action, or the whole outcome as --show prints it.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) outcome: Option<String>,
     /// Take this as the outcome of a part of that step: of an item, a branch or a call, with its name as --show prints
     /// it. The text of the part, or the whole outcome as --show prints it. Can be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
     pub(crate) outcome_of: Vec<Named>,
-    /// Use this state before that step: JSON, or a file with it. --show prints the recorded one.
-    #[arg(long, value_name = "JSON|FILE")]
-    pub(crate) state: Option<String>,
+    /// Use the state in this file before that step. --show prints the recorded one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
     /// Print what can be changed at that step as JSON, and start nothing: the recorded outcomes, and the state before it.
     #[arg(long)]
     pub(crate) show: bool,
@@ -339,7 +335,7 @@ pub(crate) struct Eval {
     #[arg(long)]
     pub(crate) csv: bool,
     /// Write a page with the table, accuracy against cost, bars by tag, and all runs. An existing file is replaced.
-    #[arg(long, value_name = "HTML")]
+    #[arg(long, value_name = "HTML", value_parser = page)]
     pub(crate) page: Option<PathBuf>,
     /// Also write a page of each run, to which the page links, into a folder beside it: `NAME-runs`.
     #[arg(long, requires = "page")]
@@ -377,8 +373,17 @@ pub(crate) struct Trace {
     #[arg(long, value_name = "PLACE")]
     pub(crate) journal: String,
     /// The page. An existing file is replaced.
-    #[arg(long, short, value_name = "HTML")]
+    #[arg(long, short, value_name = "HTML", value_parser = page)]
     pub(crate) output: PathBuf,
+}
+
+/// Reads the path of a page. Without the ending, a mix-up of options could replace a journal.
+fn page(argument: &str) -> Result<PathBuf, &'static str> {
+    let path = PathBuf::from(argument);
+    let is_page = path.extension().is_some_and(|ending| ending == "html");
+    is_page
+        .then_some(path)
+        .ok_or("expected a file that ends with .html")
 }
 
 /// Reads a value as JSON, or else as a text.
@@ -389,17 +394,6 @@ pub(crate) fn json_or_text(value: &str) -> Value {
         Ok(value) => value,
         Err(_) => value.into(),
     }
-}
-
-#[cfg(feature = "mcp")]
-fn address(argument: &str) -> Result<SocketAddr, &'static str> {
-    if let Ok(port) = argument.parse::<u16>() {
-        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
-    }
-    // A name can have several addresses, and this one is meant.
-    let address = argument.replace("localhost:", "127.0.0.1:");
-    let address = address.parse();
-    address.map_err(|_| "expected a port, or an address such as 127.0.0.1:8080")
 }
 
 #[cfg(feature = "studio")]

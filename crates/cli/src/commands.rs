@@ -1,13 +1,11 @@
 //! The commands that don't run a flow.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use cogwork_agents::Loader;
 use cogwork_eval::Suite;
 use cogwork_flow::BoxError;
 use cogwork_text::Escaped;
-use serde::de::IgnoredAny;
 
 use crate::arguments::{Check, Draw};
 use crate::output::{Ended, Exit, read_text, tell, write};
@@ -24,9 +22,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Returns whether a file is a suite, perhaps one with problems.
 fn is_suite(file: &Path) -> bool {
     let text = read_text(file, MOST_BYTES).unwrap_or_default();
-    let text = text.trim_start_matches('\u{feff}');
-    let read = serde_yaml::from_str::<BTreeMap<String, IgnoredAny>>(text);
-    read.is_ok_and(|keys| keys.contains_key("arms"))
+    text.lines().any(|line| line.starts_with("arms:"))
 }
 
 pub(crate) fn check(arguments: &Check) -> Ended {

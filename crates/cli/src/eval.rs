@@ -15,7 +15,6 @@ use crate::arguments::Eval;
 use crate::commands::loader;
 use crate::output::{Ended, Exit, check_replaceable, read_text, replace_file, tell, write};
 use crate::signals::cancelled_by_user;
-use crate::trace::check_page;
 
 /// The maximum size of a table to compare with, in bytes.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
@@ -60,7 +59,9 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
 
 /// Checks that the page and the flow of `--output` can be written, and that each flow works there.
 fn check_places(arguments: &Eval, suite: &Suite) -> Ended {
-    arguments.page.as_deref().map_or(Ok(()), check_page)?;
+    if let Some(page) = &arguments.page {
+        check_replaceable(page)?;
+    }
     let Some(path) = &arguments.output else {
         return Ok(());
     };

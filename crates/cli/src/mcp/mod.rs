@@ -1,8 +1,8 @@
 //! The command `mcp`.
 
 mod http;
-mod log;
 
+use std::panic;
 use std::path::{Path, PathBuf};
 
 use cogwork_flow::BoxError;
@@ -19,10 +19,7 @@ use crate::signals;
 
 pub(crate) async fn mcp(arguments: &Mcp) -> Ended {
     // The default prints a panic as it is, with what a client has sent.
-    log::report_panics();
-    if arguments.verbose {
-        log::start();
-    }
+    panic::set_hook(Box::new(|panic| tell(format_args!("cogwork: {panic}"))));
 
     let server = open(arguments).await?;
     match arguments.http {
@@ -66,19 +63,12 @@ async fn open(arguments: &Mcp) -> Result<Server, BoxError> {
     Ok(solving(builder, arguments).await?.open()?)
 }
 
-/// Returns the folder that the environment names, or the one that the platform has for data, rather than the one of XDG
-/// on every platform.
+/// Returns the folder that the platform has for data, rather than the one of XDG on every platform.
 fn usual_folder() -> Result<PathBuf, String> {
-    // An empty variable is how scripts unset one.
-    let named = std::env::var_os("COGWORK_DATA").filter(|folder| !folder.is_empty());
-    if let Some(folder) = named {
-        return Ok(folder.into());
-    }
-
     match etcetera::base_strategy::choose_native_strategy() {
         Ok(strategy) => Ok(strategy.data_dir().join("cogwork")),
         Err(error) => Err(format!(
-            "there is no folder for sessions: {error}; expected --data DIR, --memory, or the variable COGWORK_DATA"
+            "there is no folder for sessions: {error}; expected --data DIR or --memory"
         )),
     }
 }

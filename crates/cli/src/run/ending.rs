@@ -9,7 +9,6 @@ use cogwork_journal::StoreError;
 use cogwork_text::Name;
 use serde_json::{Map, Value, json};
 
-use super::costs::Costs;
 use super::hint::Hint;
 use crate::output::{Ended, Exit, tell, write, write_json};
 
@@ -34,15 +33,9 @@ impl Ending {
     }
 
     /// Prints the answer or the result as JSON.
-    pub(super) fn write(
-        &self,
-        as_json: bool,
-        state: &FlowState,
-        run: Option<&str>,
-        costs: &Costs,
-    ) -> Ended {
+    pub(super) fn write(&self, as_json: bool, state: &FlowState, run: Option<&str>) -> Ended {
         match self {
-            _ if as_json => write_json(self.json(state, run, costs)),
+            _ if as_json => write_json(self.json(state, run)),
             Self::Answered(answer, _) => write(&answer.text),
             Self::Waits(_) | Self::Failed(_) => Ok(()),
         }
@@ -58,9 +51,8 @@ impl Ending {
             }
             Self::Failed(error) => {
                 let stopped = error.downcast_ref::<RunError>();
-                let is_at_limit = stopped.is_some_and(RunError::is_step_limit);
                 tell(format_args!("cogwork: {error:#}"));
-                hint.tell_stop(is_at_limit);
+                hint.tell_stop();
                 match stopped.and_then(RunError::downcast_ref::<StoreError>) {
                     Some(_) => Exit::NotReadOrWritten,
                     None => Exit::RunFailed,
@@ -78,7 +70,7 @@ impl Ending {
     }
 
     /// Returns everything about the run.
-    fn json(&self, state: &FlowState, run: Option<&str>, costs: &Costs) -> Value {
+    fn json(&self, state: &FlowState, run: Option<&str>) -> Value {
         let mut result = Map::new();
         let mut add = |key: &str, value: Value| drop(result.insert(key.to_owned(), value));
         match self {
@@ -99,7 +91,6 @@ impl Ending {
         }
 
         add("state", json!(state));
-        add("costs", costs.json());
         if let Some(run) = run {
             add("run", run.into());
         }

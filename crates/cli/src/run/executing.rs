@@ -11,7 +11,6 @@ use cogwork_trace::RunRecorder;
 use tokio::time::{Instant, sleep_until};
 
 use super::answers::{self, Terminal};
-use super::costs::Costs;
 use super::ending::{Ending, warn};
 use super::hint::Hint;
 use super::{new_id, progress, recording};
@@ -44,7 +43,7 @@ impl Execution<'_> {
 
         let token = CancellationToken::new();
         let watched = self.watched(&mut state, journal, &id, recorder.as_ref(), &token);
-        let (ended, costs) = cancelled_by_user(&token, watched).await;
+        let ended = cancelled_by_user(&token, watched).await;
 
         // The page has the end of the run, so it is written after it.
         let recorded = match &recorder {
@@ -52,14 +51,15 @@ impl Execution<'_> {
             None => Ok(()),
         };
         let recorded = recorded.map_err(|error| Exit::after(&error));
-        if let Some(line) = costs.line().filter(|_| !options.quiet) {
-            tell(line);
+        let tokens = state.usage().total_tokens();
+        if !options.quiet && tokens > 0 {
+            tell(format_args!("calls: {}, tokens: {tokens}", state.calls()));
         }
 
         let ending = Ending::new(ended, loaded, &state);
         let run_id = hint.run_id.as_deref();
         // The answer comes first, and the warnings below it, where they are seen.
-        let written = ending.write(options.json, &state, run_id, &costs);
+        let written = ending.write(options.json, &state, run_id);
         let written = written.map_err(|error| Exit::after(&error));
         warn(&state);
 
@@ -77,7 +77,7 @@ impl Execution<'_> {
         id: &str,
         recorder: Option<&RunRecorder>,
         token: &CancellationToken,
-    ) -> (Result<End, RunError>, Costs) {
+    ) -> Result<End, RunError> {
         let mut run = self.loaded.flow().begin().with_id(id);
         run = run
             .with_max_steps(self.options.max_steps)
@@ -114,7 +114,7 @@ impl Execution<'_> {
             ended
         };
 
-        tokio::join!(finished, progress::show(told, self.options))
+        tokio::join!(finished, progress::show(told, self.options)).0
     }
 
     /// Runs the flow, and asks for answers on the terminal.

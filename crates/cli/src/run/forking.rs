@@ -1,7 +1,5 @@
 //! How the command `fork` forks a run.
 
-use std::path::Path;
-
 use cogwork_agents::FlowState;
 use cogwork_flow::{BoxError, Flow};
 use cogwork_journal::{Fork, ForkOutcome, ForkPreview, RunJournal, Store, StoreError};
@@ -127,8 +125,8 @@ fn of_part(recorded: &[ForkOutcome], (part, edited): &Named) -> Named {
     (part.clone(), replaced.unwrap_or_else(|| edited.clone()))
 }
 
-/// Returns a recorded outcome with a new text, and with a new action if there is one. The rest stays as
-/// it is recorded. Returns `None` if there is no text to replace, or if all of the outcome is edited.
+/// Returns a recorded outcome with a new text. Returns `None` if there is no text to replace, or if all
+/// of the outcome is edited.
 fn replaced(recorded: &ForkOutcome, edited: &Value, text: &str) -> Option<Value> {
     let mut outcome: Value = recorded.outcome.read().ok()?;
     let mut texts = TEXTS.into_iter();
@@ -140,14 +138,7 @@ fn replaced(recorded: &ForkOutcome, edited: &Value, text: &str) -> Option<Value>
         return None;
     }
 
-    let mut text = Value::from(text);
-    let both = edited.as_object().filter(|both| both.len() == 2);
-    let both = both.and_then(|both| Some((both.get("text")?, both.get("action")?)));
-    if let (Some((said, chosen)), Some(action)) = (both, outcome.get_mut("action")) {
-        *action = chosen.clone();
-        text = text_of(said).into();
-    }
-    *outcome.pointer_mut(place)? = text;
+    *outcome.pointer_mut(place)? = text.into();
     Some(outcome)
 }
 
@@ -157,22 +148,15 @@ fn text_of(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Reads the edited state from JSON, or from a file.
+/// Reads the edited state.
 fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String> {
-    let Some(argument) = &arguments.state else {
+    let Some(file) = &arguments.state else {
         return Ok(None);
     };
 
-    let (origin, text) = if argument.trim_start().starts_with('{') {
-        ("--state", argument.clone())
-    } else {
-        let text = read_text(Path::new(argument), MAX_STATE);
-        let expected = "expected a state as JSON, or a file with it";
-        let text = text.map_err(|error| format!("{error}; {expected}"))?;
-        (argument.as_str(), text)
-    };
+    let text = read_text(file, MAX_STATE)?;
     serde_json::from_str(&text).map(Some).map_err(|error| {
-        let origin = Escaped::new(origin);
-        format!("{origin}: this isn't a state of a flow: {error}; `--show` prints the recorded one")
+        let file = Escaped::new(file.display());
+        format!("{file}: this isn't a state of a flow: {error}; `--show` prints the recorded one")
     })
 }

@@ -15,7 +15,6 @@ pub(super) struct Hint<'a> {
     pub(super) place: Option<&'a str>,
     /// `None` if the run isn't recorded.
     pub(super) run_id: Option<String>,
-    pub(super) max_steps: u64,
 }
 
 impl Hint<'_> {
@@ -27,14 +26,10 @@ impl Hint<'_> {
         }
     }
 
-    /// Prints how to resume a run that stopped. With the same limit of steps, it would stop at once.
-    pub(super) fn tell_stop(&self, is_at_limit: bool) {
+    /// Prints how to resume a run that stopped.
+    pub(super) fn tell_stop(&self) {
         if let Some(command) = self.command() {
-            let more = match is_at_limit {
-                true => format!(" --max-steps {}", self.max_steps.saturating_mul(10)),
-                false => String::new(),
-            };
-            tell(format_args!("cogwork: to resume the run: {command}{more}"));
+            tell(format_args!("cogwork: to resume the run: {command}"));
         }
     }
 

@@ -1,7 +1,6 @@
 //! The commands `run` and `fork`.
 
 mod answers;
-mod costs;
 mod ending;
 mod executing;
 mod forking;
@@ -9,28 +8,27 @@ mod hint;
 mod progress;
 mod recording;
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cogwork_agents::{FileFlow, FlowState, Template};
+use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::BoxError;
 use cogwork_flow::engine::Journal as _;
 use cogwork_journal::Store;
 use cogwork_text::Name;
 use serde_json::json;
-use tokio::io::AsyncReadExt;
 
 use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::loader;
-use crate::output::{Ended, Exit, hide_secrets_of, tell, write_json};
-use crate::signals::stop;
-use crate::trace::check_page;
+use crate::output::{Ended, Exit, check_replaceable, hide_secrets_of, tell, write_json};
 use executing::Execution;
 use forking::Edited;
 use hint::Hint;
 
 pub(crate) async fn run(arguments: &Run) -> Ended {
+    let input = input(arguments.input.as_deref())?;
     let loaded = load(&arguments.file, &arguments.options).await?;
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
@@ -53,16 +51,13 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
             (journal.state()?, Some(journal))
         }
         (Some(store), None) => {
-            let state = FlowState::new(input(arguments.input.as_deref()).await?);
+            let state = FlowState::new(input);
             let id = arguments.id.clone().unwrap_or_else(new_id);
             let journal = store.start(&id, flow, &state).await?;
             (state, Some(journal))
         }
         // The command line allows no other run to be resumed.
-        (None, _) => {
-            let state = FlowState::new(input(arguments.input.as_deref()).await?);
-            (state, None)
-        }
+        (None, _) => (FlowState::new(input), None),
     };
 
     let run_id = journal.as_ref().map(|journal| journal.run_id().to_owned());
@@ -72,7 +67,6 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
             file: &arguments.file,
             place,
             run_id,
-            max_steps: arguments.options.max_steps,
         },
         loaded,
         store: store.as_ref(),
@@ -95,7 +89,6 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
             file: &arguments.file,
             place: Some(&arguments.journal),
             run_id,
-            max_steps: arguments.options.max_steps,
         },
         loaded: Arc::clone(&loaded),
         store: Some(&edited.store),
@@ -107,53 +100,31 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
 /// its secrets.
 async fn load(file: &Path, options: &RunOptions) -> Result<Arc<FileFlow>, BoxError> {
     // The page is written after all calls are paid for.
-    options.page.as_deref().map_or(Ok(()), check_page)?;
+    if let Some(page) = &options.page {
+        check_replaceable(page)?;
+    }
     let loaded = loader().with_process_environment().load(file)?;
     let loaded = Arc::new(loaded);
     // Before anything is printed about the run.
     hide_secrets_of(&loaded);
 
-    // A server may take a minute to start.
-    let (error, exit) = tokio::select! {
-        connected = loaded.connect() => match connected {
-            Ok(()) => return Ok(loaded),
-            Err(error) => (error.to_string(), Exit::RunFailed),
-        },
-        () = stop() => ("interrupted while servers of tools were started".to_owned(), Exit::Interrupted),
-    };
-    tell(format_args!("cogwork: {error}"));
-    if options.json {
-        write_json(json!({"error": error}))?;
+    if let Err(error) = loaded.connect().await {
+        tell(format_args!("cogwork: {error}"));
+        if options.json {
+            write_json(json!({"error": error.to_string()}))?;
+        }
+        return Err(Exit::RunFailed.into());
     }
-    Err(exit.into())
+    Ok(loaded)
 }
 
-/// The maximum number of bytes that are read from standard input. A longer input could not fill a
-/// slot.
-const MAX_INPUT: usize = Template::MAX_FILLED;
-
 /// Returns the input of a run, which `-` reads from standard input.
-async fn input(argument: Option<&str>) -> Result<String, BoxError> {
-    let argument = argument.unwrap_or_default();
-    if argument != "-" {
-        return Ok(argument.to_owned());
+fn input(argument: Option<&str>) -> Result<String, String> {
+    match argument.unwrap_or_default() {
+        "-" => io::read_to_string(io::stdin())
+            .map_err(|error| format!("the input could not be read: {error}")),
+        text => Ok(text.to_owned()),
     }
-
-    let mut input = Vec::new();
-    // One byte more tells a longer input from one that just fits.
-    let mut stdin = tokio::io::stdin().take(MAX_INPUT as u64 + 1);
-    let read = tokio::select! {
-        read = stdin.read_to_end(&mut input) => read,
-        () = stop() => return Err(Exit::Interrupted.into()),
-    };
-    read.map_err(|error| format!("the input could not be read: {error}"))?;
-
-    // Before it is a text, since what was read may end in the middle of a character.
-    if input.len() > MAX_INPUT {
-        return Err(format!("the input is longer than {MAX_INPUT} bytes; expected less").into());
-    }
-    let input = String::from_utf8(input);
-    Ok(input.map_err(|error| format!("the input could not be read: {error}"))?)
 }
 
 /// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.

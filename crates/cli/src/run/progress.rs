@@ -8,7 +8,6 @@ use cogwork_text::{Name, OneLine};
 use cogwork_trace::{GrowingTexts, Piece};
 use cogwork_typed::ask::ToolEvent;
 
-use super::costs::Costs;
 use crate::arguments::RunOptions;
 use crate::output::{harmless, tell, without_secrets};
 
@@ -20,26 +19,22 @@ pub(super) fn follows_texts(options: &RunOptions) -> bool {
     !options.quiet && (options.stream || io::stderr().is_terminal())
 }
 
-/// Shows the events of a run until it ends. Returns what it cost.
-pub(super) async fn show(mut events: Events, options: &RunOptions) -> Costs {
+/// Shows the events of a run until it ends.
+pub(super) async fn show(mut events: Events, options: &RunOptions) {
     let mut display = Display {
         texts: follows_texts(options)
             .then(|| GrowingTexts::default().with_secrets(without_secrets)),
         is_in_line: false,
         speaker: String::new(),
     };
-    let mut costs = Costs::new();
 
     while let Some(event) = events.next().await {
-        // Also without a display, for the result as JSON.
-        costs.add(&event);
         if !options.quiet {
             display.show(&event);
         }
     }
 
     display.end();
-    costs
 }
 
 /// Shows a line for each step and each call of a tool, and the texts of models as they grow.

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::BoxError;
-use cogwork_flow::watch::{Event, EventKind, EventSink, Observer};
 use cogwork_studio::{FlowError, Flows, ServedFlow};
 use cogwork_text::Name;
 use serde_json::Value;
 
 use crate::arguments::Studio;
 use crate::commands::loader;
-use crate::output::tell;
 
 /// The flows that the command line names. Each run uses the file as it is when the run is started,
 /// resumed or forked.
@@ -88,21 +86,5 @@ fn served(loaded: Arc<FileFlow>) -> ServedFlow {
     let answering = Arc::clone(&loaded);
     let answer = move |state: &FlowState| Some(answering.answer(state).ok()?.text);
 
-    let hiding = Arc::clone(&loaded);
-    let flow = loaded.flow().clone();
-    ServedFlow::new(flow, begin, answer)
-        .with_secrets(move |text| hiding.hide_secrets(text))
-        .with_events(EventSink::new(Arc::new(Failures(loaded))))
-}
-
-/// Prints why runs failed, for whoever started the page.
-struct Failures(Arc<FileFlow>);
-
-impl Observer for Failures {
-    fn event(&self, event: &Event) {
-        if let EventKind::Failed { error } = &event.kind {
-            let error = self.0.hide_secrets(error);
-            tell(format_args!("cogwork: run {}: {error}", Name(&event.run)));
-        }
-    }
+    ServedFlow::new(loaded.flow().clone(), begin, answer).with_secrets(loaded.hider())
 }

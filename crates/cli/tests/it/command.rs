@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use crate::server::{Reply, Server};
 use crate::support::{Place, Told};
@@ -133,50 +132,13 @@ fn run_reads_its_input_from_a_pipe() {
     let run = |input: &[u8]| {
         let mut command = cogwork(&["run", "-q", REVIEW, "--input", "-"]);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        // The command closes its end after the limit.
-        let _ = child.stdin.take().unwrap().write_all(input);
+        child.stdin.take().unwrap().write_all(input).unwrap();
         Told::of(child.wait_with_output().unwrap())
     };
 
     run(b"the sea").answers(&format!("{SEA}\n"));
-    let problem =
-        "cogwork: the input could not be read: invalid utf-8 sequence of 1 bytes from index 0\n";
+    let problem = "cogwork: the input could not be read: stream did not contain valid UTF-8\n";
     run(&[0xff, 0xfe]).fails(4, problem);
-    // The limit may be in the middle of a character.
-    let problem = "cogwork: the input is longer than 1048576 bytes; expected less\n";
-    run("é".repeat(600_000).as_bytes()).fails(4, problem);
-}
-
-#[test]
-fn a_run_that_reads_its_input_can_be_interrupted() {
-    let mut run = cogwork(&["run", "-q", REVIEW, "--input", "-"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-
-    std::thread::sleep(Duration::from_millis(500));
-    send("INT", run.id());
-
-    // `wait` would close the pipe.
-    let input = run.stdin.take();
-    // On a slow machine, the signal may come before there is a handler.
-    assert!(matches!(run.wait().unwrap().code(), Some(130) | None));
-    drop(input);
-}
-
-#[test]
-fn a_memory_is_closed_when_the_run_ends() {
-    let memory = "{type: file, file: notes.db, recall: {remember: true}}";
-    let agent = format!("{{provider: rules, rules: [], else: Well., memory: {memory}}}");
-    let place = Place::with_flow(&format!("nodes: [{{id: a, type: agent, config: {agent}}}]"));
-    place
-        .line("run -q flow.yaml --input Well?")
-        .answers("Well.\n");
-
-    let files = std::fs::read_dir(place.folder()).unwrap();
-    let mut files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
-    files.sort();
-    assert_eq!(files, ["flow.yaml", "notes.db"]);
 }
 
 #[test]
@@ -260,7 +222,7 @@ edges: [{{from: a, to: b}}]
         let mut run = place.command(&["run", "--json", "flow.yaml", "--input", "A tale"]);
         let run = run.spawn().unwrap();
         while server.calls() < 1 {
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(std::time::Duration::from_millis(5));
         }
         send(signal, run.id());
 

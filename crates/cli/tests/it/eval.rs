@@ -53,26 +53,10 @@ fn an_earlier_table_and_conditions_set_the_exit_code() {
 }
 
 #[test]
-fn a_suite_whose_runs_would_wait_is_refused_at_its_check() {
-    let place = Place::new();
-    place.write(
-        "suite.yaml",
-        "problems: [{question: Go?, expected: x, check: exact}]\narms: [{name: a, type: wait}]\n",
-    );
-    let checked = place.line("check suite.yaml");
-    checked.fails(
-        1,
-        "arms[0]: the flow waits for answers to `answer`, which nobody gives in an",
-    );
-}
-
-#[test]
 fn places_are_tried_before_anything_is_asked() {
     let place = Place::new();
-    place.write("journal.jsonl", "{\"a\": 1, \"b\": 2}\n");
     for arguments in [
         "--page, missing/table.html",
-        "--page, journal.jsonl",
         "--pick, most accuracy, -o, missing/best.yaml",
         "--pick, most accuracy, -o, .",
         "--baseline, missing.json",

@@ -1,6 +1,5 @@
 //! The command `runs`.
 
-use std::fs;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
@@ -76,26 +75,6 @@ fn an_open_run_is_running_or_was_interrupted() {
     run.wait().unwrap();
     let listed = place.line("runs --journal runs").out;
     assert!(listed.ends_with(": open, not running\n"), "{listed}");
-}
-
-#[test]
-fn a_run_that_cannot_be_read_has_no_date() {
-    let place = Place::new();
-    fs::create_dir(place.path("runs")).unwrap();
-    place.write("runs/7.jsonl", "something else\n");
-    let listed = place.line("runs --journal runs").out;
-    let problem = "7: cannot be read: runs/7.jsonl";
-    assert!(listed.starts_with(problem), "{listed}");
-}
-
-#[test]
-fn a_file_that_is_no_database_is_refused_and_left_alone() {
-    let place = Place::with_flow(FLOW);
-    place
-        .line("run flow.yaml -i x --journal flow.yaml")
-        .fails(4, "");
-    let files = fs::read_dir(place.folder()).unwrap();
-    assert_eq!(files.count(), 1);
 }
 
 /// The shell limits the size of files, since no test can fill a disk.

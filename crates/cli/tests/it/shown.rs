@@ -53,7 +53,7 @@ fn problems_and_runs_are_told_safely() {
         ];
 
         let runs = format!("runs{}", file_name(&text));
-        let nowhere = format!("nowhere/{runs}");
+        let nowhere = format!("nowhere/{runs}.html");
         for (name, flow) in &files {
             place.write(name, flow);
             let told = place

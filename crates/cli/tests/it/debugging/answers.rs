@@ -94,14 +94,6 @@ fn an_answer_that_looks_like_a_number_is_not_written_differently() {
     }
 }
 
-#[test]
-fn a_place_of_an_unknown_kind_is_refused() {
-    let place = Place::with_flow(APPROVAL);
-    let refused = place.line("run flow.yaml -i x --journal mysql://me@localhost/runs");
-    refused.fails(4, "`mysql://` isn't a place of journals");
-    assert!(!place.path("mysql:").exists());
-}
-
 /// Runs the command on a terminal on which these lines are typed.
 pub(crate) fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, String) {
     on_a_terminal_until(place, arguments, typed, |_| false)

@@ -1,8 +1,7 @@
 //! Replies as they grow, and the result as JSON.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::Child;
+use std::io::Write;
+use std::net::TcpListener;
 
 use crate::server::{Reply, Server, request};
 use crate::support::{Place, Told};
@@ -31,46 +30,24 @@ fn a_stream_shows_replies_as_they_grow_without_secrets() {
     );
 }
 
-/// Starts the command, and sends it the beginning of a reply. The reply goes on while the stream is open.
-fn begun(place: &Place, piece: &str, options: &[&str]) -> (Child, TcpStream) {
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = server.local_addr().unwrap();
-    place.write("flow.yaml", &format!(
-        "nodes: [{{id: a, type: agent, config: {{provider: openai, name: m, base_url: 'http://{address}'}}}}]"
-    ));
-    let mut command = place.run_command(&["--stream", "--input", "Go?"]);
-    let child = command.args(options).spawn().unwrap();
-
-    let (mut stream, _) = server.accept().unwrap();
-    let piece = serde_json::json!({"choices": [{"index": 0, "delta": {"content": piece}}]});
-    request(&mut stream).unwrap();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    stream
-        .write_all(format!("{head}data: {piece}\n\n").as_bytes())
-        .unwrap();
-    (child, stream)
-}
-
-/// The first piece is shown while the server has not sent the others.
-#[test]
-fn a_stream_shows_the_first_piece_at_once() {
-    let place = Place::new();
-    let (mut child, _stream) = begun(&place, &"Once. ".repeat(100), &[]);
-
-    let mut err = child.stderr.take().unwrap();
-    let mut shown = [0; 100];
-    err.read_exact(&mut shown).unwrap();
-    assert!(String::from_utf8_lossy(&shown).starts_with("a#1\nOnce. Once. "));
-
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
 /// The end of a text may be the beginning of a secret, and is shown when nothing can follow.
 #[test]
 fn a_stream_that_is_stopped_shows_all_that_was_written() {
-    let place = Place::new();
-    let (child, _stream) = begun(&place, "Once upon", &["--timeout", "2"]);
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let config = format!("{{provider: openai, name: m, base_url: 'http://{address}'}}");
+    let place = Place::with_flow(&format!(
+        "nodes: [{{id: a, type: agent, config: {config}}}]"
+    ));
+    let mut command = place.run_command(&["--stream", "--input", "Go?", "--timeout", "2"]);
+    let child = command.spawn().unwrap();
+
+    let (mut stream, _) = server.accept().unwrap();
+    request(&mut stream).unwrap();
+    let piece = r#"{"choices": [{"index": 0, "delta": {"content": "Once upon"}}]}"#;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    write!(stream, "{head}data: {piece}\n\n").unwrap();
+
     let told = Told::of(child.wait_with_output().unwrap());
     assert_eq!(told.code, 3, "{told:?}");
     assert!(told.err.starts_with("a#1\nOnce upon\n"), "{told:?}");
