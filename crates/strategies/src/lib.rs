@@ -54,7 +54,7 @@
 //!     "sub_question: Which is the longest river of France?\nsub_question_answer: the Loire",
 //!     "thought: It flows into the Atlantic Ocean.\nanswer: into the Atlantic Ocean",
 //! ]);
-//! let method = SelfAsk { max_questions: 5, ..SelfAsk::default() };
+//! let method = SelfAsk { max_questions: 5 };
 //! let solver = Solver::new(client, method).with_limits(Limits::default().with_calls(10));
 //! let solved = solver.solve("Where does the longest river of France end?").await?;
 //! assert_eq!(solved.answer(), Some("into the Atlantic Ocean"));

@@ -1,4 +1,4 @@
-use cogwork_text::{Name, NameList};
+use cogwork_text::Name;
 use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::{is_missing, no_answer};
 use schemars::JsonSchema;
@@ -7,20 +7,19 @@ use serde::Deserialize;
 use super::shared::{ask_for_answer, or, respond};
 use crate::session::ThoughtDraft;
 use crate::solve::{ANSWER, check_answer};
-use crate::{Answer, Ask, Method, PlannedCall, Solve, StageReply, Stop, Strategy, StrategyName};
+use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName};
 
 /// Asks and answers smaller questions until the problem can be answered (Press et al. 2022).
 ///
 /// The model is called once for each question: it asks the question and answers it in the same
-/// reply, or answers the problem. A [tool](Self::answering_tool), such as a search, can answer
-/// the questions instead. If it fails, its error is used as the answer.
+/// reply, or answers the problem.
 ///
 /// | stage | written by |
 /// |---|---|
 /// | `problem_reception` | the method: the problem, unchanged |
 /// | `problem_decomposition` | the model: the first question, or the answer if none is needed |
 /// | `sub_question_formulation` | the method: the question, with its number |
-/// | `sub_question_answering` | the method: the answer of the same reply, or the tool |
+/// | `sub_question_answering` | the method: the answer of the same reply |
 /// | `answer_integration` | the method: question and answer |
 /// | `completion_check` | the model: the next question, or the answer |
 /// | `solution_formulation` | the method: the answer; or the model, once no more questions may be asked |
@@ -40,8 +39,7 @@ use crate::{Answer, Ask, Method, PlannedCall, Solve, StageReply, Stop, Strategy,
 ///     "sub_question: Who was president of the USA in 1947?\nsub_question_answer: Harry S. Truman",
 ///     "answer: Harry S. Truman",
 /// ]);
-/// let method = SelfAsk { max_questions: 4, ..SelfAsk::default() };
-/// let solver = Solver::new(client, method);
+/// let solver = Solver::new(client, SelfAsk { max_questions: 4 });
 /// let solved = solver.solve("Who was president of the USA when the transistor was invented?").await?;
 /// assert_eq!(solved.answer(), Some("Harry S. Truman"));
 /// assert_eq!(solved.spent().calls, 3);
@@ -53,17 +51,11 @@ pub struct SelfAsk {
     /// The maximum number of smaller questions, which is at least 1. Once it is reached, the model is
     /// asked for the solution. The default is 10.
     pub max_questions: usize,
-    /// The one of the solver's tools that answers the questions. It receives the question as its
-    /// input. By default, the model answers its own questions.
-    pub answering_tool: Option<String>,
 }
 
 impl Default for SelfAsk {
     fn default() -> Self {
-        Self {
-            max_questions: 10,
-            answering_tool: None,
-        }
+        Self { max_questions: 10 }
     }
 }
 
@@ -109,12 +101,11 @@ impl Method for SelfAsk {
     }
 
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
-        self.check_tool(cx)?;
         cx.think_problem()?;
 
-        let mut next = self.choose(cx, "problem_decomposition")?;
+        let mut next = choose(cx, "problem_decomposition")?;
         for number in 1.. {
-            self.work_on(cx, number, &next)?;
+            work_on(cx, number, &next)?;
 
             if !next.answer.is_empty() {
                 cx.think("completion_check", "The problem can be answered.")?;
@@ -124,7 +115,7 @@ impl Method for SelfAsk {
                 cx.think("completion_check", "No more questions may be asked.")?;
                 break;
             }
-            next = self.choose(cx, "completion_check")?;
+            next = choose(cx, "completion_check")?;
             if next.sub_question.is_empty() {
                 break;
             }
@@ -141,97 +132,58 @@ impl Method for SelfAsk {
     }
 }
 
-impl SelfAsk {
-    fn check_tool(&self, cx: &Solve) -> Result<(), Stop> {
-        let known: Vec<&str> = cx.tools().names().collect();
-        let unknown = self.answering_tool.as_deref();
-        let Some(tool) = unknown.filter(|tool| !known.contains(tool)) else {
-            return Ok(());
-        };
+/// Asks for the next smaller question, or for the answer to the problem.
+fn choose(cx: &mut Solve, stage: &str) -> Result<NextStep, Stop> {
+    let problem = cx.problem().to_owned();
+    let question = question(&cx.prompt(&[stage])?, problem.clone());
+    let next = NextStep::of(&cx.ask(stage, question)?, &problem);
 
-        let expected = match known.is_empty() {
-            true => "one given to the solver".to_owned(),
-            false => NameList::or(&known).to_string(),
-        };
-        let tool = Name(tool);
-        Err(Stop::fail(format!(
-            "there is no tool `{tool}` to answer questions; expected {expected}"
-        )))
+    let text = match next.sub_question.is_empty() {
+        true => "No smaller question is needed.",
+        false => "A smaller question is needed.",
+    };
+    if !next.answer.is_empty() {
+        cx.keep(&*next.answer);
     }
+    cx.think(stage, or(&next.thought, text))?;
+    Ok(next)
+}
 
-    /// Asks for the next smaller question, or for the answer to the problem.
-    fn choose(&self, cx: &mut Solve, stage: &str) -> Result<NextStep, Stop> {
-        let problem = cx.problem().to_owned();
-        let question = self.question(&cx.prompt(&[stage])?, problem.clone());
-        let mut next = NextStep::of(&cx.ask(stage, question)?, &problem);
+fn question(prompt: &str, problem: String) -> Ask {
+    let json_keys = AnswerKey::of::<Choice>().into_iter();
+    let json_keys = json_keys.map(|key| match key.name() {
+        PART => key.wanted(),
+        _ => key,
+    });
 
-        let text = match next.sub_question.is_empty() {
-            true => "No smaller question is needed.",
-            false => "A smaller question is needed.",
-        };
-        // If a tool answers the question, an answer to the problem in the same reply was given
-        // without knowing that answer, and is discarded.
-        if !next.sub_question.is_empty() && self.answering_tool.is_some() {
-            next.answer.clear();
-        }
-        if !next.answer.is_empty() {
-            cx.keep(&*next.answer);
-        }
-        cx.think(stage, or(&next.thought, text))?;
-        Ok(next)
-    }
+    let question = format!(
+        "{prompt} Ask one smaller question that can be answered by itself and answer it, or give the answer \
+         to the problem if no more is needed."
+    );
+    Ask::new(question)
+        .with_fields_of::<NextStep>()
+        .with_json_fields(json_keys.collect())
+        .with_offered_answers(&problem)
+        .with_check(move |reply| NextStep::of(reply, &problem).check(&problem))
+}
 
-    fn question(&self, prompt: &str, problem: String) -> Ask {
-        let answers_itself = self.answering_tool.is_none();
-        let and_answer = if answers_itself { " and answer it" } else { "" };
-        let question = Ask::new(format!(
-            "{prompt} Ask one smaller question that can be answered by itself{and_answer}, or give the answer \
-             to the problem if no more is needed."
-        ));
+/// Adds the question and its answer.
+fn work_on(cx: &mut Solve, number: usize, next: &NextStep) -> Result<(), Stop> {
+    // If no smaller question is needed, the problem is the only one.
+    let question = or(&next.sub_question, cx.problem()).to_owned();
+    let thought = ThoughtDraft::at("sub_question_formulation", &*question);
+    let thought = thought.with(QUESTION, &*question);
+    cx.add(thought.with("sub_question_number", number))?;
+    cx.progress(&*question)?;
 
-        let mut question = question.with_fields_of::<NextStep>();
-        let mut json_keys = AnswerKey::of::<Choice>();
-        if answers_itself {
-            let part = json_keys.iter_mut().filter(|key| key.name() == PART);
-            part.for_each(|key| *key = key.clone().wanted());
-        } else {
-            question = question.without_field(PART);
-            json_keys.retain(|key| key.name() != PART);
-        }
-
-        question
-            .with_json_fields(json_keys)
-            .with_offered_answers(&problem)
-            .with_check(move |reply| NextStep::of(reply, &problem).check(answers_itself, &problem))
-    }
-
-    /// Adds the question and its answer, which a tool may give.
-    fn work_on(&self, cx: &mut Solve, number: usize, next: &NextStep) -> Result<(), Stop> {
-        // If no smaller question is needed, the problem is the only one.
-        let question = or(&next.sub_question, cx.problem()).to_owned();
-        let thought = ThoughtDraft::at("sub_question_formulation", &*question);
-        let thought = thought.with(QUESTION, &*question);
-        cx.add(thought.with("sub_question_number", number))?;
-        cx.progress(&*question)?;
-
-        let stage = "sub_question_answering";
-        let part = match &self.answering_tool {
-            Some(tool) if next.answer.is_empty() => {
-                let call = PlannedCall::new(format!("question {number}"), tool, &*question);
-                let called = cx.call_tools(stage, vec![call])?.pop();
-                let part = called.map_or_else(String::new, |called| called.output);
-                cx.say(format!("The answer to question {number}: {part}"));
-                part
-            }
-            _ if next.sub_question.is_empty() => next.answer.clone(),
-            _ => or(&next.sub_question_answer, &next.answer).to_owned(),
-        };
-
-        let thought = ThoughtDraft::at(stage, &*part).with(PART, &*part);
-        cx.add(thought.with("sub_question_number", number))?;
-        cx.think("answer_integration", format!("{question} {part}"))?;
-        Ok(())
-    }
+    let part = match next.sub_question.is_empty() {
+        true => next.answer.as_str(),
+        false => or(&next.sub_question_answer, &next.answer),
+    };
+    let thought = ThoughtDraft::at("sub_question_answering", part).with(PART, part);
+    cx.add(thought.with("sub_question_number", number))?;
+    cx.think("answer_integration", format!("{question} {part}"))?;
+    Ok(())
 }
 
 impl NextStep {
@@ -267,15 +219,14 @@ impl NextStep {
         next
     }
 
-    /// Checks that there is an answer, or a question that is answered if necessary.
-    fn check(&self, answers_itself: bool, problem: &str) -> Result<(), String> {
-        let lacks_part = answers_itself && self.sub_question_answer.is_empty();
+    /// Checks that there is an answer, or a question that is answered.
+    fn check(&self, problem: &str) -> Result<(), String> {
         match (self.sub_question.as_str(), self.answer.as_str()) {
             ("", "") => Err(format!(
                 "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
             )),
             ("", answer) => check_answer(ANSWER, answer, problem),
-            (question, "") if lacks_part => {
+            (question, "") if self.sub_question_answer.is_empty() => {
                 let question = Name(question);
                 Err(format!(
                     "`{PART}` is missing, expected the answer to `{question}`"

@@ -143,13 +143,6 @@ impl<T: 'static> Ask<T> {
         })
     }
 
-    /// Removes a field.
-    #[must_use]
-    pub(crate) fn without_field(mut self, name: &str) -> Self {
-        self.question.form.keys.retain(|key| key.name() != name);
-        self
-    }
-
     /// Changes what is asked for in a field, if there is one of this name.
     #[must_use]
     pub(crate) fn narrowed(

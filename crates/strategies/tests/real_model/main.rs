@@ -135,10 +135,7 @@ fn method(name: StrategyName) -> Box<dyn Method> {
         StrategyName::React => React { max_cycles: 3 }.into(),
         StrategyName::Rewoo => Rewoo { max_calls: 4 }.into(),
         StrategyName::Scratchpad => Scratchpad { max_steps: 3 }.into(),
-        StrategyName::SelfAsk => Box::new(SelfAsk {
-            max_questions: 3,
-            ..SelfAsk::default()
-        }),
+        StrategyName::SelfAsk => SelfAsk { max_questions: 3 }.into(),
         StrategyName::SelfConsistency => Box::new(SelfConsistency {
             paths: 3,
             ..SelfConsistency::default()

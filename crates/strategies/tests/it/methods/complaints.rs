@@ -1,11 +1,10 @@
 //! Replies that a method cannot use are asked for again, with what was wrong.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::methods::{ChainOfThoughtMethod, Rewoo, SelfAsk};
+use cogwork_strategies::methods::{ChainOfThoughtMethod, Rewoo};
 use cogwork_strategies::{Method, Solver, StrategyName};
-use cogwork_tools::Tools;
 
-use super::support::{complaints, scripted, tools};
+use super::support::{complaints, scripted};
 
 /// Returns what is wrong with the replies that are followed by better ones.
 async fn wrong(method: impl Into<Box<dyn Method>>, replies: &[&str]) -> String {
@@ -184,26 +183,9 @@ async fn approaches_of_a_tree() {
     "#);
 }
 
-/// Settings that cannot work are found before the first call.
 #[tokio::test]
-async fn settings_and_tools_that_do_not_fit() {
-    let unknown_tool = SelfAsk {
-        answering_tool: Some("find".to_owned()),
-        ..SelfAsk::default()
-    };
-
-    let methods: [(Box<dyn Method>, Tools); 2] = [
-        (unknown_tool.into(), tools()),
-        (StrategyName::Rewoo.into(), Tools::new()),
-    ];
-    let mut errors = Vec::new();
-    for (method, tools) in methods {
-        let solver = Solver::new(ScriptedClient::default(), method).with_tools(tools);
-        errors.push(solver.solve("p").await.unwrap_err().to_string());
-    }
-
-    insta::assert_snapshot!(errors.join("\n"), @"
-    stage `problem_reception`: there is no tool `find` to answer questions; expected `height` or `minus`
-    stage `problem_reception`: the strategy `rewoo` plans with tools, and there are none; add one or more with `Solver::with_tools`
-    ");
+async fn a_plan_without_tools() {
+    let solver = Solver::new(ScriptedClient::default(), StrategyName::Rewoo);
+    let error = solver.solve("p").await.unwrap_err().to_string();
+    insta::assert_snapshot!(error, @"stage `problem_reception`: the strategy `rewoo` plans with tools, and there are none; add one or more with `Solver::with_tools`");
 }

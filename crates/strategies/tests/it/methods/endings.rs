@@ -58,10 +58,7 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
         _ => "answer: 6".to_owned(),
     };
     let count = |n: u32| format!("state_variables: {{\"total\": {n}}}\ndone: no");
-    let questions = SelfAsk {
-        max_questions: 3,
-        ..SelfAsk::default()
-    };
+    let questions = SelfAsk { max_questions: 3 };
     let steps = Scratchpad { max_steps: 5 };
 
     // The same again and again.

@@ -11,9 +11,7 @@ use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyFormat, ToolCall,
 };
-use cogwork_strategies::methods::{
-    Evaluator, React, Search, SelfAsk, SelfConsistency, TreeOfThoughts,
-};
+use cogwork_strategies::methods::{Evaluator, React, Search, SelfConsistency, TreeOfThoughts};
 use cogwork_strategies::{EndReason, Method, Solved, Solver, Solving, StrategyName};
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use cogwork_typed::ask::{Limit, Limits};
@@ -165,10 +163,6 @@ fn solver(method: Box<dyn Method>, client: &Random, calls: u32) -> Solver {
 
 /// All strategies, and those with other ways for other settings.
 fn methods() -> Vec<Box<dyn Method>> {
-    let asking = SelfAsk {
-        answering_tool: Some("look".to_owned()),
-        ..SelfAsk::default()
-    };
     let to_the_end = SelfConsistency {
         paths: 3,
         all_paths: true,
@@ -181,13 +175,8 @@ fn methods() -> Vec<Box<dyn Method>> {
     };
     let (deep, best) = (tree(Search::DepthFirst), tree(Search::BestFirst));
 
-    let others: [Box<dyn Method>; 5] = [
-        asking.into(),
-        to_the_end.into(),
-        judging.into(),
-        deep.into(),
-        best.into(),
-    ];
+    let others: [Box<dyn Method>; 4] =
+        [to_the_end.into(), judging.into(), deep.into(), best.into()];
     let all = StrategyName::ALL.map(<Box<dyn Method>>::from);
     all.into_iter().chain(others).collect()
 }

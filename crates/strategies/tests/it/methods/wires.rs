@@ -4,9 +4,7 @@ use std::fmt::Write;
 
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, ToolCall};
-use cogwork_strategies::methods::{
-    Evaluator, Search, SelfAsk, SelfConsistency, TreeOfThoughts, Worth,
-};
+use cogwork_strategies::methods::{Evaluator, Search, SelfConsistency, TreeOfThoughts, Worth};
 use cogwork_strategies::{Method, Solver, StrategyName};
 
 use super::support::{conversation, only_append, told, tools};
@@ -85,30 +83,19 @@ fn in_steps() -> [Script; 4] {
     ]
 }
 
-fn with_questions() -> [Script; 3] {
-    let asking = |tool: &str| SelfAsk {
-        answering_tool: Some(tool.to_owned()),
-        ..SelfAsk::default()
-    };
+fn with_questions() -> [Script; 2] {
     let itself = [
         "thought: Yes, the year.\nsub_question: When was it invented?\nsub_question_answer: 1947",
         "sub question: Who was president in 1947?\nsub question answer: Truman\nanswer: none",
         "thought: Both are known.\nanswer: Harry S. Truman",
     ];
-    // The first answer was given before that of the tool, so it doesn't count.
-    let by_a_tool = [
-        "sub_question: K2\nanswer: Roosevelt",
-        "sub_question: Who was president then?",
-        "answer: Truman",
-    ];
 
     let problem = "Who was president when the transistor was invented?";
     [
         script("self_ask", StrategyName::SelfAsk, problem, itself),
-        script("self_ask_with_a_tool", asking("height"), problem, by_a_tool),
         script(
             "self_ask_at_once",
-            asking("height"),
+            StrategyName::SelfAsk,
             "2 + 2?",
             ["thought: I know that.\nanswer: 4"],
         ),
