@@ -79,7 +79,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let solved = Solver::new(client, (table, least_to_most))
         .solve(problem)
         .await?;
-    for thought in solved.trace().session().thoughts() {
+    for thought in solved.session().thoughts() {
         println!("{}: {}", thought.stage, thought.text);
     }
     println!("{}", solved.spent());

@@ -33,7 +33,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         };
         let solved = Solver::new(Player, tree).solve(problem()).await?;
 
-        let branches = solved.trace().session().branches().len() - 1;
+        let branches = solved.session().branches().len() - 1;
         println!(
             "{name:<12} {} ({}, {branches} branches)",
             solved.answer().unwrap_or("none found"),

@@ -45,7 +45,7 @@ use std::error::Error;
 
 use cogwork::llm::ScriptedClient;
 use cogwork::strategies::methods::{React, Search, TreeOfThoughts};
-use cogwork::strategies::{Solved, Solver};
+use cogwork::strategies::{Solver, Solving};
 use cogwork::tools::schemars::JsonSchema;
 use cogwork::tools::{ToolError, Tools, function};
 use cogwork_quickstart::model;
@@ -60,18 +60,18 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn show(solved: &Solved) {
+fn show(solved: &Solving) {
     println!(
         "{}: {}",
-        solved.trace().session().strategy().name(),
-        solved.trace().problem()
+        solved.session().strategy().name(),
+        solved.problem()
     );
 
-    print!("{}", solved.trace());
+    print!("{solved}");
     println!(
         "-> {} ({}; {})",
         solved.answer().unwrap_or("none"),
-        solved.end(),
+        solved.end().map(ToString::to_string).unwrap_or_default(),
         solved.spent()
     );
 }
@@ -82,7 +82,7 @@ struct Query {
     query: String,
 }
 
-async fn react() -> Result<Solved, Box<dyn Error>> {
+async fn react() -> Result<Solving, Box<dyn Error>> {
     let library = |Query { query }: Query| async move {
         match query.as_str() {
             "Galdhøpiggen" => Ok("Galdhøpiggen is 2469 m high.".to_owned()),
@@ -104,7 +104,7 @@ async fn react() -> Result<Solved, Box<dyn Error>> {
         .await?)
 }
 
-async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
+async fn tree_of_thoughts() -> Result<Solving, Box<dyn Error>> {
     let client = model(ScriptedClient::new([
         r#"approaches: [
             {"id": "A", "description": "Multiply the tens and the ones.", "promise": 9},

@@ -44,7 +44,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let solver = Solver::new(client, method).with_calls_at_once(1);
     let solved = solver.solve("What is 47 * 86 g?").await?;
 
-    print!("{}", solved.trace());
+    print!("{solved}");
     println!(
         "-> {}, agreement {:.2} ({})",
         solved.answer().unwrap_or("none"),

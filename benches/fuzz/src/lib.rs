@@ -206,7 +206,7 @@ pub fn stage_replies(data: &[u8]) {
 
     match runtime.block_on(solver.solve("What is 17 * 3?")) {
         Ok(solved) => {
-            assert!(solved.spent().calls <= 32 && solved.trace().session().thoughts().len() <= 1200)
+            assert!(solved.spent().calls <= 32 && solved.session().thoughts().len() <= 1200)
         }
         Err(error) => assert!(error.so_far().is_some(), "{error}"),
     }

@@ -105,10 +105,10 @@ impl RunState for Solving {
     }
 
     fn best(&self) -> Option<Best> {
-        self.best().map(|best| Best {
-            answer: best.text.clone(),
+        self.answer().map(|answer| Best {
+            answer: answer.to_owned(),
             solution: None,
-            confidence: best.confidence,
+            confidence: self.confidence(),
         })
     }
 

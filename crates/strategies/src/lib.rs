@@ -4,7 +4,7 @@
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
 //! Session::think(ThoughtDraft { stage, thought, parameters, … }) -> ThoughtId, or an error
-//! Solver::new(client, method).solve(problem).await -> Solved { answer, end, spent, trace }
+//! Solver::new(client, method).solve(problem).await -> Solving { answer, end, spent, session, … }
 //! ```
 //!
 //! A session checks every move against the table of its strategy:
@@ -82,7 +82,7 @@ pub mod table;
 pub use name::StrategyName;
 pub use solve::{
     Answer, Ask, AskProblem, Asked, Call, Called, EndReason, Method, PlannedCall, Solve,
-    SolveError, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
+    SolveError, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
 };
 pub use strategies::{Strategies, UnknownStrategy};
 pub use strategy::{Stage, Strategy};

@@ -127,10 +127,7 @@ pub async fn strategy(folder: &Path) -> Result<Kind> {
     let solver = Solver::new(Player, tree).with_limits(limits);
     let solving = solver.begin(PROBLEM);
     let check = from_phases(
-        |game: &mut Game| {
-            let best = game.solving.best();
-            best.map_or_else(String::new, |answer| answer.text.clone())
-        },
+        |game: &mut Game| game.solving.answer().unwrap_or_default().to_owned(),
         async |answer: String| Ok::<_, Infallible>(format!("Checked: {answer}")),
         |game, checked| game.checked = checked,
     );

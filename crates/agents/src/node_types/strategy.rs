@@ -99,7 +99,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             let solving = solving.ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
             // An answer at a limit is one, but isn't complete.
             let stopped = solving.end().filter(|end| **end != EndReason::Answered);
-            let Some(best) = solving.best() else {
+            let Some(answer) = solving.answer() else {
                 let end = solving.end().map(ToString::to_string).unwrap_or_default();
                 return Err(NoAnswer(format!("the strategy came to no answer: {end}")));
             };
@@ -107,7 +107,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             visit.spent = solving.spent();
             visit.tries = solving.calls().iter().flat_map(tries).collect();
             Ok(visit.with_output(Output {
-                text: best.text.clone(),
+                text: answer.to_owned(),
                 cut_short: stopped.map(ToString::to_string),
                 ..Output::default()
             }))

@@ -33,7 +33,7 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName};
 /// let method = ChainOfThoughtMethod { verification: false, ..Default::default() };
 /// let solved = Solver::new(client, method).solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
-/// let thoughts = solved.trace().session().thoughts().iter();
+/// let thoughts = solved.session().thoughts().iter();
 /// let steps = thoughts.filter(|thought| thought.stage == "step_decomposition");
 /// assert_eq!(steps.count(), 4); // the steps, after a thought about them
 /// # Ok(())

@@ -37,7 +37,7 @@ use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName
 /// let solved = Solver::new(client, StrategyName::Scratchpad).solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 ///
-/// let tracked = solved.trace().session().thoughts().iter();
+/// let tracked = solved.session().thoughts().iter();
 /// let tracked = tracked.filter(|thought| thought.stage == "state_tracking").last();
 /// assert_eq!(tracked.ok_or("no step")?.parameters["state_variables"]["total"], 51);
 /// # Ok(())

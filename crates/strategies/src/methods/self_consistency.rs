@@ -24,7 +24,7 @@ use crate::{Answer, Ask, AskProblem, EndReason, Method, Solve, Stop, Strategy, S
 /// text, as in "the answer is 51 km". A reply that states none, or
 /// [declines to answer](cogwork_typed::ask::no_answer), is asked for again, and is then lost.
 ///
-/// The [confidence](crate::Solved::confidence) is the winner's share of all finished paths. A path
+/// The [confidence](crate::Solving::confidence) is the winner's share of all finished paths. A path
 /// is lost if its call fails or its reply can't be read: it counts as a path with a different
 /// answer, and its branch contains the error. If more paths are lost than answered, the run gives
 /// up with the best answer, or ends at the limit that they met. If all are lost, it fails.

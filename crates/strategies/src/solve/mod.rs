@@ -26,6 +26,6 @@ pub(crate) use form::{NEXT, is_none, json_or_text};
 pub use method::{Method, Stop};
 pub use recorded_calls::{AskProblem, Asked, Call, Called};
 pub use solver::Solver;
-pub use solving::{Answer, EndReason, Solved, Solving};
+pub use solving::{Answer, EndReason, Solving};
 pub use solving_event::{SolvingEvent, TableStage};
 pub use tool_calls::PlannedCall;

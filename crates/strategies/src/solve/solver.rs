@@ -8,7 +8,7 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Format, Limits, RefusedFormats};
 
 use super::step::{MORE, SolveNode};
-use super::{Method, SolveError, Solved, Solving};
+use super::{Method, SolveError, Solving};
 use crate::Strategy;
 
 /// Solves problems with a strategy and a model.
@@ -28,7 +28,7 @@ use crate::Strategy;
 /// let solver = Solver::new(client, StrategyName::ChainOfThought).with_limits(Limits::default().with_calls(20));
 /// let solved = solver.solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
-/// assert_eq!(solved.end().to_string(), "answered");
+/// assert!(solved.is_answered());
 /// assert_eq!(solved.spent().calls, 3);
 /// # Ok(())
 /// # }
@@ -68,10 +68,10 @@ impl Shared {
 }
 
 impl Solver {
-    /// The action of a run that reached its final stage. [`Solving::best`] returns the answer.
+    /// The action of a run that reached its final stage.
     pub const SOLVED: Action = Action::from_static("solved");
     /// The action of a run that was stopped before its final stage. [`Solving::end`] returns the
-    /// reason, and [`Solving::best`] the best answer so far.
+    /// reason, and [`Solving::answer`] the best answer so far.
     pub const STOPPED: Action = Action::from_static("stopped");
 
     /// Creates a solver that asks `client`.
@@ -170,14 +170,14 @@ impl Solver {
     ///
     /// Returns an error if the problem is empty, if a call to the model fails, or if no reply can
     /// be used. [`SolveError::so_far`] contains the thoughts up to that point.
-    pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
+    pub async fn solve(&self, problem: impl Into<String>) -> Result<Solving, SolveError> {
         let mut solving = self.begin(problem);
         let flow = self.clone().into_flow();
         let flow = flow.map_err(|error| SolveError::method(error.to_string()))?;
         let mut run = flow.begin().with_max_steps(self.0.limits.max_steps());
 
         match run.finish(&mut solving).await {
-            Ok(_) => Ok(solving.into()),
+            Ok(_) => Ok(solving),
             Err(error) => Err(SolveError::of_run(error, solving)),
         }
     }
@@ -187,7 +187,7 @@ impl Solver {
     /// The flow has one node, which makes the calls that the strategy waits for, one or several at
     /// the same time, and repeats until the end. A run that fails continues with the calls that
     /// failed. The flow ends with the action [`SOLVED`](Self::SOLVED) or [`STOPPED`](Self::STOPPED).
-    /// [`begin`](Self::begin) returns its initial state. The result is [`Solved::from`] the last one.
+    /// [`begin`](Self::begin) returns its initial state.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
 use std::fmt;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +14,12 @@ use super::{Asked, Call, conclusion};
 use crate::Strategy;
 use crate::session::{BranchId, Session};
 
-/// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
+/// A run of a [`Solver`](super::Solver), with its answer: the result of `solve`, and the state of the
+/// flow.
 ///
 /// It consists of the problem and the calls with their outcomes. The rest follows from them, and is
-/// kept for readers. It serialises, so that runs can be recorded and saved.
+/// kept for readers. It serialises, so that runs can be recorded and saved, and is displayed as the
+/// thoughts in lines.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Solving {
     pub(super) problem: String,
@@ -95,7 +96,7 @@ impl Solving {
     pub(super) fn end_with(&mut self, reason: EndReason) {
         report_from(SOURCE, || SolvingEvent::Ended {
             reason: reason.clone(),
-            answer: self.best.as_ref().map(|answer| answer.text.clone()),
+            answer: self.answer().map(str::to_owned),
         });
         self.end = Some(reason);
     }
@@ -123,9 +124,22 @@ impl Solving {
         spent
     }
 
-    /// Returns the best answer so far.
-    pub fn best(&self) -> Option<&Answer> {
-        self.best.as_ref()
+    /// Returns the answer. If the run was stopped or hasn't ended yet, this is the best answer so far,
+    /// if there is one.
+    pub fn answer(&self) -> Option<&str> {
+        self.best.as_ref().map(|answer| answer.text.as_str())
+    }
+
+    /// Returns the confidence in the answer, from 0 to 1, if the strategy provides one.
+    pub fn confidence(&self) -> Option<f64> {
+        self.best.as_ref()?.confidence
+    }
+
+    /// Returns whether the strategy reached its final stage with an answer. A refusal isn't one; see
+    /// [`no_answer`](cogwork_typed::ask::no_answer). If not, the answer is the best one so far, and
+    /// [`end`](Self::end) is the reason.
+    pub fn is_answered(&self) -> bool {
+        self.end == Some(EndReason::Answered)
     }
 
     /// Returns why the run ended, or `None` if it hasn't ended yet.
@@ -156,57 +170,6 @@ impl fmt::Display for Solving {
 
 /// The maximum number of characters of a text.
 const MOST: usize = 200;
-
-/// The result of a run, which has the same form for all strategies.
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub struct Solved(Solving);
-
-impl From<Solving> for Solved {
-    /// Returns the result of a run of a solver's [flow](super::Solver::into_flow).
-    fn from(mut solving: Solving) -> Self {
-        // A flow may end before the solver does, for example at its limit of steps.
-        solving.end.get_or_insert_with(|| EndReason::GaveUp {
-            why: "the run was given up".to_owned(),
-        });
-        Self(solving)
-    }
-}
-
-impl Solved {
-    /// Returns the answer. If the run was stopped, this is the best answer so far, if there is one.
-    pub fn answer(&self) -> Option<&str> {
-        self.0.best().map(|answer| answer.text.as_str())
-    }
-
-    /// Returns the confidence in the answer, from 0 to 1, if the strategy provides one.
-    pub fn confidence(&self) -> Option<f64> {
-        self.0.best().and_then(|answer| answer.confidence)
-    }
-
-    /// Returns why the run ended.
-    pub fn end(&self) -> &EndReason {
-        self.0.end().unwrap_or(&EndReason::Answered)
-    }
-
-    /// Returns whether the strategy reached its final stage with an answer. A refusal isn't one; see
-    /// [`no_answer`](cogwork_typed::ask::no_answer). If not, the answer is the best one so far, and
-    /// [`end`](Self::end) is the reason.
-    pub fn is_answered(&self) -> bool {
-        *self.end() == EndReason::Answered
-    }
-
-    /// Returns the cost of the run.
-    pub fn spent(&self) -> Spent {
-        self.0.spent()
-    }
-
-    /// Returns how the answer was found: the thoughts and the calls. It is displayed as the thoughts
-    /// in lines.
-    pub fn trace(&self) -> &Solving {
-        &self.0
-    }
-}
 
 /// An answer to the problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

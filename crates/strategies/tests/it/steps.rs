@@ -7,8 +7,8 @@ use std::time::Duration;
 use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_strategies::{
-    Answer, Ask, EndReason, PlannedCall, Solve, SolveError, Solved, Solver, Solving, Stop,
-    Strategy, StrategyName,
+    Answer, Ask, EndReason, PlannedCall, Solve, SolveError, Solver, Solving, Stop, Strategy,
+    StrategyName,
 };
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::{Limit, Limits};
@@ -65,7 +65,7 @@ async fn a_loop_that_only_calls_tools_ends_at_the_limit_on_thoughts_and_in_time(
         let solver = solver.with_tools(tools).with_limits(limits);
         let solved = solver.solve("Where is it?").await.unwrap();
 
-        assert_eq!(*solved.end(), EndReason::OutOf { limit });
+        assert_eq!(*solved.end().unwrap(), EndReason::OutOf { limit });
         assert!(calls.load(Ordering::SeqCst) <= most);
         assert!(solved.spent().time <= Duration::from_secs(most as u64));
     }
@@ -83,7 +83,7 @@ async fn an_empty_answer_is_none() {
 
     assert!(!solved.is_answered());
     assert_eq!(solved.answer(), Some("a guess"));
-    insta::assert_snapshot!(solved.end(), @"given up: the strategy returned an empty answer");
+    insta::assert_snapshot!(solved.end().unwrap(), @"given up: the strategy returned an empty answer");
 }
 
 /// Asks one question in two words.
@@ -109,7 +109,7 @@ async fn a_changed_question_does_not_get_the_old_reply() {
         let mut solving = so_far.clone();
         let flow = asking(question).into_flow().unwrap();
         match flow.run(&mut solving).await {
-            Ok(_) => Solved::from(solving).answer().unwrap().to_owned(),
+            Ok(_) => solving.answer().unwrap().to_owned(),
             Err(error) => SolveError::of_run(error, solving).to_string(),
         }
     };
@@ -118,7 +118,7 @@ async fn a_changed_question_does_not_get_the_old_reply() {
 }
 
 /// Runs a solver until it is killed after some seconds, and then again from its journal.
-async fn killed_after(seconds: u64, solver: &Solver) -> Solved {
+async fn killed_after(seconds: u64, solver: &Solver) -> Solving {
     let flow = solver.clone().into_flow().unwrap();
     let journal = Arc::new(MemoryJournal::new("killed"));
     let mut lost = solver.begin("Where is it?");
@@ -130,7 +130,7 @@ async fn killed_after(seconds: u64, solver: &Solver) -> Solved {
     let mut solving: Solving = solver.begin("Where is it?");
     let mut run = flow.begin().with_journal(journal);
     run.finish(&mut solving).await.unwrap();
-    solving.into()
+    solving
 }
 
 #[tokio::test(start_paused = true)]

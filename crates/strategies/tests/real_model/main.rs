@@ -61,7 +61,7 @@ async fn nearly_every_run_ends_with_an_answer() -> Result<(), Box<dyn Error>> {
             match ended {
                 Ok(solved) => {
                     let (answer, end, spent) = (solved.answer(), solved.end(), solved.spent());
-                    println!("{name}, seed {seed}: {end}: {answer:?}, {spent}");
+                    println!("{name}, seed {seed}: {end:?}: {answer:?}, {spent}");
                 }
                 Err(error) => println!("{name}, seed {seed}: {error:#}"),
             }

@@ -32,7 +32,7 @@ fn judge() -> Strategy {
 async fn repairs_are_kept_in_the_trace() {
     let reply = "Sure:\n\n{\"thought\": \"t\",\n 'reason': \" Clean\\n\",\n \"score\": 8,}";
     let solver = Solver::new(client([ChatResponse::new(reply)]), judge());
-    let saved = serde_json::to_value(solver.solve("p").await.unwrap().trace()).unwrap();
+    let saved = serde_json::to_value(solver.solve("p").await.unwrap()).unwrap();
 
     let call = &saved["calls"][0]["model"];
     assert_eq!(call["format"], "schema");
@@ -55,7 +55,7 @@ async fn a_reply_at_the_limit_of_tokens_is_asked_for_again() {
         (list, Box::<dyn Method>::from(StrategyName::ChainOfThought)),
     ] {
         let trace = match Solver::new(client, method).solve("p").await {
-            Ok(solved) => solved.trace().clone(),
+            Ok(solved) => solved,
             // The script has no more replies.
             Err(error) => error.so_far().unwrap().clone(),
         };
@@ -100,7 +100,7 @@ async fn lines_at_the_limit_of_tokens_are_asked_for_again() {
         let solved = Solver::new(client, method).solve("How far?").await.unwrap();
         assert_eq!(solved.answer(), Some("1200 km"), "{name}");
         let complaint = "the reply was cut off at the limit of tokens, so be shorter";
-        assert_eq!(complaints(solved.trace()), complaint, "{name}");
+        assert_eq!(complaints(&solved), complaint, "{name}");
     }
 }
 
@@ -121,7 +121,7 @@ async fn outcome(format: Format, reply: &str) -> Outcome {
         return Outcome::Refused;
     };
 
-    let judged = solved.trace().session().thoughts().last().unwrap();
+    let judged = solved.session().thoughts().last().unwrap();
     assert_eq!(judged.parameters["score"], 8, "{reply:.200}");
     match client.requests().len() {
         1 => Outcome::Read,

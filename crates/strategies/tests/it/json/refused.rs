@@ -35,12 +35,12 @@ async fn a_refusal_is_remembered_for_the_next_questions_runs_and_clones() {
 
     let solved = first.solve(PROBLEM).await.unwrap();
     let refused = [(Format::Json, 2), (Format::Json, 0), (Format::Json, 0)];
-    assert_eq!(formats(solved.trace()), refused);
+    assert_eq!(formats(&solved), refused);
     // Refused requests are calls, too.
     assert_eq!(solved.spent().calls, 5);
 
     let solved = second.solve(PROBLEM).await.unwrap();
-    assert_eq!(formats(solved.trace()), [(Format::Json, 0); 3]);
+    assert_eq!(formats(&solved), [(Format::Json, 0); 3]);
     assert_eq!(client.requests().len(), 8);
 }
 

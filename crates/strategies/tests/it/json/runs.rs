@@ -1,14 +1,14 @@
 //! Every strategy with replies in JSON, and its questions on each format.
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
-use cogwork_strategies::{Solved, StrategyName};
+use cogwork_strategies::{Solving, StrategyName};
 use cogwork_typed::ask::Format;
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
 use crate::methods::support::told;
 
-async fn run(name: StrategyName, format: Format) -> (Solved, Vec<ChatRequest>) {
+async fn run(name: StrategyName, format: Format) -> (Solving, Vec<ChatRequest>) {
     let client = client(replies(name));
     let solver = solver(name, client.clone()).with_format(format);
     let solved = solver.solve(PROBLEM).await;

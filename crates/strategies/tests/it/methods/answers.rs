@@ -5,7 +5,7 @@ use std::iter::repeat_n;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::methods::{React, SelfConsistency};
-use cogwork_strategies::{Method, Solved, Solver, StrategyName};
+use cogwork_strategies::{Method, Solver, Solving, StrategyName};
 use cogwork_typed::ask::Format;
 use serde_json::{Map, Value};
 
@@ -85,7 +85,7 @@ async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answe
             assert!(
                 solved.is_answered(),
                 "{name} on {format}: {refusal}: {}",
-                solved.end()
+                solved.end().unwrap()
             );
             let complaint = complaint(&client.requests()[asked + 1]);
             assert!(
@@ -96,8 +96,8 @@ async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answe
             let (solver, _) = given(run, before.into_iter().chain(repeat_n(refused, 3)));
             let error = solver.with_asks_again(0).solve(PROBLEM).await.unwrap_err();
             assert!(is_unreadable(&error), "{name} on {format}: {error}");
-            let best = error.so_far().unwrap().best();
-            let is_refusal = best.is_some_and(|best| best.text.contains(refusal));
+            let best = error.so_far().unwrap().answer();
+            let is_refusal = best.is_some_and(|best| best.contains(refusal));
             assert!(!is_refusal, "{name} on {format}: {best:?}");
         }
     }
@@ -142,7 +142,7 @@ async fn a_strategy_from_a_file_asks_again_after_a_refusal() {
     let (solver, _) = scripted(plain("{}"), [REFUSAL]);
     let error = solver.with_asks_again(0).solve(PROBLEM).await.unwrap_err();
     assert!(is_unreadable(&error));
-    assert_eq!(error.so_far().unwrap().best(), None);
+    assert_eq!(error.so_far().unwrap().answer(), None);
 }
 
 #[tokio::test]
@@ -150,11 +150,11 @@ async fn a_parameter_called_none_is_missing() {
     let free = plain("{reason: {type: string, description: d, optional: true}}");
     let (solver, _) = scripted(free, ["thought: It is low.\nreason: none"]);
     let solved = solver.solve("The risk?").await.unwrap();
-    let last = solved.trace().session().thoughts().last().unwrap();
+    let last = solved.session().thoughts().last().unwrap();
     assert_eq!(last.parameters.get("reason"), None);
 }
 
-async fn paths<const N: usize>(replies: [&str; N]) -> (Solved, usize) {
+async fn paths<const N: usize>(replies: [&str; N]) -> (Solving, usize) {
     let method = SelfConsistency {
         paths: 3,
         all_paths: true,
@@ -180,7 +180,7 @@ async fn a_path_without_a_label_is_asked_for_again_unless_it_states_its_answer()
     );
 
     // The text is kept as the thought.
-    let text = solved.trace().to_string();
+    let text = solved.to_string();
     assert!(text.contains("30 + 21, so the answer is **51**."), "{text}");
 }
 

@@ -8,7 +8,7 @@ use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage};
 use cogwork_strategies::methods::SelfConsistency;
-use cogwork_strategies::{EndReason, SolveError, Solved, Solver, Solving, StrategyName};
+use cogwork_strategies::{EndReason, SolveError, Solver, Solving, StrategyName};
 use cogwork_typed::ask::{Limit, Limits};
 
 use crate::json::scripts::{PROBLEM, replies, solver};
@@ -55,12 +55,10 @@ async fn the_cost_includes_attempts_that_failed() {
     assert_eq!(solving.spent().time, Duration::from_secs(6));
 
     run.finish(&mut solving).await.unwrap();
-    let solved = Solved::from(solving);
-
-    assert_eq!(solved.answer(), Some("51"));
-    assert_eq!(solved.spent().calls, 7);
-    assert_eq!(solved.spent().usage.prompt_tokens, 2_000);
-    assert_eq!(solved.spent().time, Duration::from_secs(6));
+    assert_eq!(solving.answer(), Some("51"));
+    assert_eq!(solving.spent().calls, 7);
+    assert_eq!(solving.spent().usage.prompt_tokens, 2_000);
+    assert_eq!(solving.spent().time, Duration::from_secs(6));
     assert_eq!(client.requests().len(), 7);
 }
 
@@ -85,7 +83,7 @@ async fn all_questions_are_asked_again_after_all_of_them_failed() {
         let mut run = flow.begin().with_journal(Arc::clone(&journal));
         assert_eq!(run.finish(&mut solving).await.is_ok(), is_there);
         if is_there {
-            assert_eq!(Solved::from(solving).confidence(), Some(1.0));
+            assert_eq!(solving.confidence(), Some(1.0));
         }
     }
 }
@@ -146,10 +144,9 @@ async fn a_failed_run_makes_only_the_failed_call_again() {
             let flow = solver.into_flow().unwrap();
             flow.run(&mut solving).await.unwrap();
 
-            let solved = Solved::from(solving);
             assert_eq!(client.requests().len(), calls + 1, "{name} {number}");
-            assert_eq!(solved.answer(), expected.answer(), "{name} {number}");
-            let sessions = [&solved, &expected].map(|solved| solved.trace().session());
+            assert_eq!(solving.answer(), expected.answer(), "{name} {number}");
+            let sessions = [&solving, &expected].map(Solving::session);
             assert_eq!(sessions[0], sessions[1], "{name} {number}");
         }
     }

@@ -10,7 +10,7 @@ use super::support::{complaints, scripted};
 async fn wrong(method: impl Into<Box<dyn Method>>, replies: &[&str]) -> String {
     let (solver, _) = scripted(method, replies.iter().copied());
     let solved = solver.with_asks_again(9).solve("p").await.unwrap();
-    complaints(solved.trace())
+    complaints(&solved)
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn actions_and_questions() {
     let (solver, _) = scripted(StrategyName::React, replies);
     let solved = solver.with_asks_again(9).solve("p").await.unwrap();
     assert_eq!(solved.answer(), Some("1.10"));
-    insta::assert_snapshot!(complaints(solved.trace()), @"
+    insta::assert_snapshot!(complaints(&solved), @"
     line 1: `action` is missing; expected one of height, minus, finish
     `action_input` is missing, expected the answer, since the action is `finish`
     `action_input` is missing, expected the answer, since the action is `finish`

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_strategies::{Asked, Call, Solved, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Solver, Solving, StrategyName};
 use cogwork_tools::{Tools, async_trait, function};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
@@ -115,7 +115,7 @@ fn around() -> Vec<String> {
     replies.take(100).collect()
 }
 
-async fn solve(client: impl LlmClient + 'static, budget: Limits) -> Solved {
+async fn solve(client: impl LlmClient + 'static, budget: Limits) -> Solving {
     let solver = Solver::new(client, circle()).with_limits(budget);
     solver.solve("What is 17 * 3?").await.unwrap()
 }
@@ -131,14 +131,17 @@ async fn every_strategy_asks_for_the_best_answer_with_its_last_call() {
         let solved = solver.solve("What is 17 * 3?").await.unwrap();
 
         assert_eq!(solved.answer(), Some("42"), "{name}");
-        assert_eq!(solved.end().to_string(), "the budget of 1 thought is spent");
+        assert_eq!(
+            solved.end().unwrap().to_string(),
+            "the budget of 1 thought is spent"
+        );
         assert!(!solved.is_answered());
 
         // The question has the thoughts so far, and its call is recorded.
         let asked = client.last_questions();
         assert_eq!(asked.len(), 1, "{name}");
         assert!(asked[0].contains("The thoughts so far:\n- "), "{name}");
-        let last = solved.trace().calls().last().unwrap();
+        let last = solved.calls().last().unwrap();
         assert!(matches!(last, Call::Model(Asked { name, .. }) if name == "conclusion"));
         assert_eq!(
             solved.spent().calls as usize,
@@ -154,7 +157,10 @@ async fn the_last_question_contains_the_thoughts_so_far() {
     let solved = solve(client.clone(), Limits::default().with_calls(3)).await;
 
     assert_eq!(solved.answer(), Some("51"));
-    assert_eq!(solved.end().to_string(), "the budget of 3 calls is spent");
+    assert_eq!(
+        solved.end().unwrap().to_string(),
+        "the budget of 3 calls is spent"
+    );
 
     let request = &client.requests()[2];
     let question = request.messages().last().unwrap();
@@ -181,11 +187,11 @@ async fn without_a_usable_reply_the_best_answer_so_far_stays() {
     let solved = solve(client, Limits::default().with_thoughts(2)).await;
     assert_eq!(solved.answer(), Some("Thought 1."));
     assert_eq!(
-        solved.end().to_string(),
+        solved.end().unwrap().to_string(),
         "the budget of 2 thoughts is spent"
     );
 
-    let Some(Call::Model(Asked { log, reply, .. })) = solved.trace().calls().last() else {
+    let Some(Call::Model(Asked { log, reply, .. })) = solved.calls().last() else {
         panic!("the last call is one to the model");
     };
     assert_eq!((log.tries.len(), reply.is_err()), (3, true));
@@ -202,7 +208,10 @@ async fn time_is_kept_for_the_last_question() {
     let solved = solve(client, budget).await;
 
     assert_eq!(solved.answer(), Some("51"));
-    assert_eq!(solved.end().to_string(), "the budget of 100s is spent");
+    assert_eq!(
+        solved.end().unwrap().to_string(),
+        "the budget of 100s is spent"
+    );
     assert_eq!(solved.spent().time, Duration::from_secs(85));
 }
 
@@ -265,7 +274,7 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let solved = solve(client, Limits::default().with_bytes(20_000)).await;
 
     assert_eq!(
-        solved.end().to_string(),
+        solved.end().unwrap().to_string(),
         "the budget of 20000 bytes is spent"
     );
     assert!(solved.spent().bytes <= 20_000);

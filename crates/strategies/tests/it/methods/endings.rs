@@ -149,7 +149,7 @@ async fn a_tree_without_end_meets_the_bounds() {
     let solved = solver.solve("p").await.unwrap();
 
     let limit = "1000 branches".to_owned();
-    assert_eq!(solved.end(), &EndReason::SessionFull { limit });
+    assert_eq!(solved.end().unwrap(), &EndReason::SessionFull { limit });
     assert!(solved.answer().unwrap().starts_with("way 0\nstep 0"));
 
     let solved = Solver::new(Endless, StrategyName::TreeOfThoughts)
@@ -180,7 +180,7 @@ async fn several_scores_of_a_branch_count_with_their_mean() {
     };
     let (solver, _) = scripted(method, replies);
     let solved = solver.with_asks_again(0).solve("p").await.unwrap();
-    let session = solved.trace().session();
+    let session = solved.session();
     assert_eq!(session.branch_named("B").unwrap().score, Some(7.5));
 }
 
@@ -224,7 +224,7 @@ async fn planned_calls_take_the_time_of_the_longest_way_through_them() {
     let solved = solver.solve("Wait.").await.unwrap();
 
     assert_eq!(solved.spent().time, Duration::from_secs(1 + 7 + 2));
-    let calls = solved.trace().calls().iter().rev();
+    let calls = solved.calls().iter().rev();
     let mut inputs = calls.filter_map(|call| match call {
         Call::Tool(Called { input, .. }) => Some(input.to_string()),
         _ => None,
@@ -235,7 +235,7 @@ async fn planned_calls_take_the_time_of_the_longest_way_through_them() {
     // What the tools did in time is evidence.
     let solver = solver.with_limits(Limits::default().with_time(Duration::from_secs(9)));
     let solved = solver.solve("Wait.").await.unwrap();
-    let told = solved.trace().to_string();
+    let told = solved.to_string();
     let too_late = "not finished: the budget of 9s is spent";
     assert!(told.contains("#E2 = waited 5"), "{told}");
     assert!(told.contains(&format!("#E3 = {too_late}")), "{told}");

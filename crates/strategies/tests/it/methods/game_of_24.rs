@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 use cogwork_strategies::methods::{Search, TreeOfThoughts};
 use cogwork_strategies::session::BranchStatus;
-use cogwork_strategies::{EndReason, Solved, Solver};
+use cogwork_strategies::{EndReason, Solver, Solving};
 use cogwork_typed::ask::Limits;
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn value(expression: &str) -> Option<(i64, i64)> {
     }
 }
 
-async fn played(puzzle: &str, search: Search) -> Solved {
+async fn played(puzzle: &str, search: Search) -> Solving {
     let tree = TreeOfThoughts {
         search,
         approaches: 20,
@@ -127,13 +127,13 @@ async fn the_tree_finds_24_past_dead_ends() {
             assert!(
                 solved.is_answered(),
                 "{puzzle}, {search:?}: {}",
-                solved.end()
+                solved.end().unwrap()
             );
             assert!(is_24(answer), "{puzzle}: {answer}");
             assert_eq!(numbers(answer), numbers(puzzle));
             if puzzle == "3, 3, 8, 8" {
                 // Only 8 / (3 - 8 / 3) is 24, which begins with a fraction.
-                let branches = solved.trace().session().branches().iter();
+                let branches = solved.session().branches().iter();
                 let pruned = branches.filter(|branch| branch.status == BranchStatus::Pruned);
                 assert!(pruned.count() > 20);
             }
@@ -144,5 +144,5 @@ async fn the_tree_finds_24_past_dead_ends() {
 #[tokio::test]
 async fn the_tree_gives_up_if_24_cannot_be_made() {
     let solved = played("1, 1, 1, 1", Search::DepthFirst).await;
-    assert!(matches!(solved.end(), EndReason::GaveUp { .. }));
+    assert!(matches!(solved.end().unwrap(), EndReason::GaveUp { .. }));
 }

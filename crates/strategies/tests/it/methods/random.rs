@@ -12,7 +12,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyFormat, ToolCall,
 };
 use cogwork_strategies::methods::{Evaluator, React, Search, SelfConsistency, TreeOfThoughts};
-use cogwork_strategies::{EndReason, Method, Solved, Solver, Solving, StrategyName};
+use cogwork_strategies::{EndReason, Method, Solver, Solving, StrategyName};
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use cogwork_typed::ask::{Limit, Limits};
 use proptest::prelude::*;
@@ -194,12 +194,12 @@ async fn ends(method: Box<dyn Method>, client: Random) {
 
     let spent = solved.spent();
     assert_eq!(spent.calls as usize, client.requests.lock().unwrap().len());
-    match solved.end() {
+    match solved.end().unwrap() {
         EndReason::Answered => assert!(solved.answer().is_some(), "{place}"),
         EndReason::OutOf { limit } => match limit {
             Limit::Calls(limit) => assert_eq!(spent.calls, *limit),
             Limit::Thoughts(limit) => {
-                assert!(solved.trace().session().thoughts().len() >= *limit as usize);
+                assert!(solved.session().thoughts().len() >= *limit as usize);
             }
             other => panic!("{place}: {other}"),
         },
@@ -212,7 +212,7 @@ async fn ends(method: Box<dyn Method>, client: Random) {
 async fn goes_on(number: usize, seed: u64) {
     let method = || methods().remove(number);
     // Only the measured time may differ.
-    let timeless = |solved: Solved| {
+    let timeless = |solved: Solving| {
         let mut value = serde_json::to_value(solved).unwrap();
         value["spent"]["seconds"] = Value::Null;
         value
@@ -251,7 +251,7 @@ async fn goes_on(number: usize, seed: u64) {
         let mut resumed = flow.begin().with_journal(journal);
         resumed.finish(&mut solving).await.unwrap();
         let place = format!("method {number}, seed {seed}, dropped after {stop} steps");
-        assert_eq!(timeless(Solved::from(solving)), whole, "{place}");
+        assert_eq!(timeless(solving), whole, "{place}");
         assert_eq!(client.requests.lock().unwrap().len(), calls, "{place}");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 use cogwork_strategies::methods::SelfConsistency;
-use cogwork_strategies::{Call, Solved, Solver};
+use cogwork_strategies::{Call, Solver, Solving};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 use tokio::time::Instant;
@@ -31,7 +31,7 @@ fn voting_to_the_end(paths: usize) -> SelfConsistency {
     }
 }
 
-async fn voted(method: SelfConsistency, client: ScriptedClient) -> Solved {
+async fn voted(method: SelfConsistency, client: ScriptedClient) -> Solving {
     let solver = Solver::new(client, method);
     solver.solve(PROBLEM).await.unwrap()
 }
@@ -65,7 +65,7 @@ async fn of_as_many_votes_the_earliest_path_has_its_way() {
         (Some("b"), Some(0.5))
     );
 
-    let told = solved.trace().to_string();
+    let told = solved.to_string();
     let tie = "b, with 2 of 4 votes.";
     assert!(told.contains(tie), "{told}");
 }
@@ -122,7 +122,7 @@ async fn paths_take_the_time_of_the_longest_and_less_when_the_majority_is_certai
 
     let (seconds, solved) = timed(voting_to_the_end(5)).await;
     assert_eq!((seconds, solved.confidence()), (60, Some(0.6)));
-    let own = solved.trace().calls().iter().filter_map(|call| match call {
+    let own = solved.calls().iter().filter_map(|call| match call {
         Call::Model(asked) => Some((asked.log.spent.calls, asked.log.spent.time.as_secs())),
         _ => None,
     });
@@ -131,7 +131,7 @@ async fn paths_take_the_time_of_the_longest_and_less_when_the_majority_is_certai
 
     let (seconds, solved) = timed(voting(5)).await;
     assert_eq!((seconds, solved.confidence()), (20, Some(0.75)));
-    let told = solved.trace().to_string();
+    let told = solved.to_string();
     let collected = "4 of 5 paths gave an answer.";
     assert!(told.contains(collected), "{told}");
 }

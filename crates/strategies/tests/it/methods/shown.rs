@@ -91,8 +91,8 @@ async fn show_solving(name: StrategyName, text: &str) {
             .await
         {
             Ok(solved) => {
-                assert_lines_are_safe(solved.trace());
-                assert_line_is_safe(solved.end());
+                assert_lines_are_safe(&solved);
+                assert_line_is_safe(solved.end().unwrap());
             }
             Err(error) => assert_error_is_safe(&error),
         }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write;
 
 use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, Message, ScriptedClient};
-use cogwork_strategies::{Asked, Call, Method, SolveError, Solved, Solver, Solving};
+use cogwork_strategies::{Asked, Call, Method, SolveError, Solver, Solving};
 use cogwork_tools::{ToolError, Tools, function};
 use serde_json::Value;
 
@@ -42,21 +42,22 @@ pub(crate) fn scripted(
 }
 
 /// Returns the thoughts, the answer, the end and the cost of a run.
-pub(crate) fn told(solved: &Solved) -> String {
-    let mut told = solved.trace().to_string();
+pub(crate) fn told(solved: &Solving) -> String {
+    let mut told = solved.to_string();
     let _ = write!(told, "answer: {}", solved.answer().unwrap_or("(none)"));
     if let Some(confidence) = solved.confidence() {
         let _ = write!(told, " (confidence {confidence:.2})");
     }
 
-    let _ = write!(told, "\nend: {}\nspent: {}", solved.end(), solved.spent());
+    let (end, spent) = (solved.end().unwrap(), solved.spent());
+    let _ = write!(told, "\nend: {end}\nspent: {spent}");
     told
 }
 
 /// Returns how a run ended, and with which answer.
-pub(crate) fn ended(solved: &Solved) -> String {
+pub(crate) fn ended(solved: &Solving) -> String {
     let answer = solved.answer().unwrap_or("(none)").replace('\n', ", ");
-    format!("{}: {answer}", solved.end())
+    format!("{}: {answer}", solved.end().unwrap())
 }
 
 /// Returns whether a run failed because no reply could be used.

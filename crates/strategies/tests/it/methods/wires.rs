@@ -316,7 +316,7 @@ async fn shown(script: Script) -> String {
     let solved = solver.solve(problem).await.unwrap();
     let mut shown = told(&solved);
 
-    for branch in solved.trace().session().branches() {
+    for branch in solved.session().branches() {
         let (name, status) = (&branch.name, branch.status);
         let count = branch.thoughts.len();
         let from = branch
