@@ -82,7 +82,7 @@ impl Default for SelfConsistency {
 }
 
 /// A path of reasoning, which is the thought, and its answer.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 struct PathAnswer {
     thought: String,
     /// the answer alone, as short as can be, with its unit if it has one

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::ToolDefinition;
@@ -66,6 +65,7 @@ pub(crate) const ANSWER: &str = "answer";
 /// );
 /// # Ok::<(), String>(())
 /// ```
+#[derive(Clone)]
 pub struct Ask<T = StageReply> {
     pub(super) question: Question,
     pub(super) value: Convert<T>,
@@ -285,23 +285,6 @@ impl<T: 'static> Ask<T> {
     /// Returns a description of the problem for the model.
     pub fn read_on(&self, format: Format, reply: &str) -> Result<T, String> {
         (self.value)(&self.question.read(format, reply)?)
-    }
-}
-
-impl<T> Clone for Ask<T> {
-    fn clone(&self) -> Self {
-        Self {
-            question: self.question.clone(),
-            value: self.value,
-        }
-    }
-}
-
-impl<T> fmt::Debug for Ask<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ask")
-            .field(&self.question.instruction)
-            .finish()
     }
 }
 

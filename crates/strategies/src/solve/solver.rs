@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -213,14 +212,4 @@ fn default_limits() -> Limits {
         .with_bytes(64 * 1024 * 1024)
         .with_thoughts(500)
         .with_time(Duration::from_secs(15 * 60))
-}
-
-impl fmt::Debug for Solver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Solver")
-            .field("strategy", &self.0.strategy)
-            .field("tools", &self.0.tools)
-            .field("limits", &self.0.limits)
-            .finish_non_exhaustive()
-    }
 }

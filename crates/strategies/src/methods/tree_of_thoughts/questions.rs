@@ -129,7 +129,7 @@ pub(super) fn new_steps(most: usize, path: &[String], reply: &StageReply) -> Vec
 }
 
 /// A score of a branch. The words of the model are the reason.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 pub(super) struct Value {
     thought: String,
     /// How promising the branch is now, from 0 to 10.
