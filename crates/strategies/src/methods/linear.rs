@@ -223,8 +223,11 @@ impl Linear {
 /// Returns the number of generated thoughts and hypotheses.
 fn generated(cx: &Solve) -> usize {
     let thoughts = cx.session().thoughts().iter();
-    let generated = thoughts.filter(|thought| [GENERATION, CONCLUDE].contains(&&*thought.stage));
-    generated.count()
+    thoughts.filter(is_generated).count()
+}
+
+fn is_generated(thought: &&Thought) -> bool {
+    [GENERATION, CONCLUDE].contains(&&*thought.stage)
 }
 
 /// Returns the prompt of the stage, with the number of the thought.
@@ -267,25 +270,27 @@ fn choose(cx: &mut Solve, stage: &str, ways: &[&str], otherwise: &str) -> Result
     let question = Ask::new(question)
         .with_fields_of::<Needed>()
         .choosing("thoughts_needed", FEW_THOUGHTS)
-        .with_next(stages)
-        .narrowed_next(conclusion(cx));
+        .with_next(stages);
     let reply = cx.ask(stage, question)?;
 
     cx.think(stage, or(&reply.text, otherwise))?;
     let needed: Needed = reply.value().unwrap_or_default();
     Ok(Choice {
         needed: needed.thoughts_needed,
-        // With only one way, the model isn't asked for it.
-        way: reply.next.unwrap_or_else(|| CONCLUDE.to_owned()),
+        // With only one way, the model isn't asked for it. One that repeats itself has no other way:
+        // it would do so until the run is stopped.
+        way: match reply.next.filter(|_| !is_repeating(cx)) {
+            Some(way) => way,
+            None => CONCLUDE.to_owned(),
+        },
     })
 }
 
-/// Returns the stage of a conclusion if the last thought repeats the one before it. A model that
-/// repeats itself would do so until the run is stopped.
-fn conclusion(cx: &Solve) -> Option<&'static str> {
-    let mut generated = cx.path().filter(|thought| thought.stage == GENERATION);
-    let (last, before) = (generated.next()?, generated.next()?);
-    (last.text == before.text).then_some(CONCLUDE)
+/// Returns whether the last thought repeats the one before it.
+fn is_repeating(cx: &Solve) -> bool {
+    let mut texts = cx.path().filter(is_generated).map(|thought| &thought.text);
+    let (last, before) = (texts.next(), texts.next());
+    last.is_some() && last == before
 }
 
 /// Asks for a better version of an earlier thought.

@@ -209,13 +209,6 @@ impl<T: 'static> Ask<T> {
         self
     }
 
-    /// Asks only for this stage, if there is one.
-    #[must_use]
-    pub(crate) fn narrowed_next(mut self, only: Option<&'static str>) -> Self {
-        self.question.form.only_next = only;
-        self
-    }
-
     /// Sets the description of a form that the strategy reads by itself. It is only added to a
     /// question for a text.
     #[must_use]

@@ -94,8 +94,6 @@ pub(super) struct Form {
     pub(super) is_stated: bool,
     /// The names and the descriptions of the stages that may come next.
     pub(super) next: Vec<(String, String)>,
-    /// The only stage that is asked for, if there is one.
-    pub(super) only_next: Option<&'static str>,
 }
 
 impl Form {
@@ -140,9 +138,11 @@ impl Form {
         }
         keys.extend(self.keys.iter().cloned());
         if self.has_choice() {
-            let what = "the name of the stage that is next";
-            let next = AnswerKey::new(NEXT, what, &text);
-            keys.push(next.offering(&self.stages()));
+            let stages = self.next.iter();
+            let stages = stages.map(|(name, what)| json!({"const": name, "description": what}));
+            let stages = json!({"oneOf": stages.collect::<Vec<_>>()});
+            let next = AnswerKey::new(NEXT, "the name of the stage that is next", &text);
+            keys.push(next.offering(&stages));
         }
 
         let reader = AnswerReader::of_keys(keys).leaving_out(self.left_out());
@@ -151,15 +151,6 @@ impl Form {
         } else {
             reader.with_prose()
         }
-    }
-
-    /// Returns the description of the lines for the model. It names every stage that may be next.
-    pub(super) fn lines(&self) -> String {
-        let form = Self {
-            only_next: None,
-            ..self.clone()
-        };
-        form.reader().lines()
     }
 
     /// Returns the names of lines that models write in replies to other questions, too.
@@ -173,16 +164,6 @@ impl Form {
     /// Returns the thought of a reply that is still arriving.
     pub(super) fn growing_thought(&self) -> GrowingText<Value> {
         GrowingText::new(self.reader().in_lines(), THOUGHT)
-    }
-
-    /// Returns the schema of the stages that are asked for.
-    fn stages(&self) -> Value {
-        let is_offered = |name: &str| self.only_next.is_none_or(|only| only == name);
-        let stages = self.next.iter().filter(|(name, _)| is_offered(name));
-        let stages: Vec<Value> = stages
-            .map(|(name, what)| json!({"const": name, "description": what}))
-            .collect();
-        json!({"oneOf": stages})
     }
 
     /// Reads a reply that was requested in a format.

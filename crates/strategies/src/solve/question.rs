@@ -101,7 +101,7 @@ impl Question {
                 true => "Write",
                 false => "If you call no tool, write",
             };
-            let lines = self.form.lines();
+            let lines = self.form.reader().lines();
             format!("{write} these lines, each name at the beginning of a line:{lines}")
         };
 

@@ -64,7 +64,7 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
     // The same again and again.
     let think = |n: u32| match n % 2 {
         0 => "Add them.".to_owned(),
-        _ => format!("thought: Fine {n}.\nnext: thought_adjustment"),
+        _ => "next: thought_adjustment\nverification: No.\nholds: no".to_owned(),
     };
     let look_again = |n| format!("thought: try {n}\naction: height\naction_input: K2");
     let ask_again = |n| format!("sub_question: When was it?\nsub_question_answer: 194{n}");
@@ -98,7 +98,7 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
     answered: I cannot tell.
     answered: 6
     answered: state_variables: {"total": 5}, done: no
-    no progress: the thoughts repeated 3 times up to the stage `thought_generation`: Add them.
+    no progress: the thoughts repeated 3 times up to the stage `hypothesis_generation`: Add them.
     no progress: the thoughts repeated 3 times up to the stage `observation_reception`: try 2
     no progress: the thoughts repeated 3 times up to the stage `sub_question_formulation`: (none)
     no progress: the thoughts repeated 3 times up to the stage `state_tracking`: Hm 2.
