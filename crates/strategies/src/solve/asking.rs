@@ -9,7 +9,7 @@ use cogwork_llm::{
 };
 use cogwork_typed::GrowingText;
 use cogwork_typed::ask::{
-    AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
+    AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict, not_admitted,
 };
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
@@ -284,6 +284,9 @@ fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<Stage
         ResponseLimits::default()
             .check(response)
             .map_err(|error| error.to_string())?;
+        if let Some(problem) = not_admitted(0, response.finish_reason()) {
+            return Err(problem);
+        }
 
         return Ok(StageReply {
             text: response.text().trim().to_owned(),

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use cogwork_flow::engine::CannotWait;
-use cogwork_llm::ToolCall;
+use cogwork_llm::{FinishReason, ToolCall};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Meter, ToolCalls, call_label};
+use cogwork_typed::ask::{Meter, ToolCalls, call_label, not_admitted};
 use cogwork_typed::{AnswerKey, AnswerReader};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ impl PlannedCall {
         &self,
         stage: &str,
         calls: &ToolCalls<'_>,
-        number: &str,
+        index: usize,
         meter: &Meter,
         deadline: Instant,
     ) -> Result<(Called, Duration), CannotWait> {
@@ -98,11 +98,18 @@ impl PlannedCall {
             ),
             failed: true,
         };
+        // Other calls are those of a plan, which the method limits.
+        let refusal = not_admitted(index, &FinishReason::ToolCalls);
+        if let Some(refusal) = refusal.filter(|_| self.literal) {
+            called.output = refusal;
+            return Ok((called, Duration::ZERO));
+        }
         // A call whose turn comes too late isn't begun, since the tool may change something.
         if Instant::now() >= deadline {
             return Ok((called, Duration::ZERO));
         }
-        let made = timeout_at(deadline, calls.call(&call, input, number, meter)).await;
+        let number = (index + 1).to_string();
+        let made = timeout_at(deadline, calls.call(&call, input, &number, meter)).await;
         let (used, replayed) = match made {
             Ok(made) => made?,
             Err(_) => return Ok((called, Duration::ZERO)),
@@ -122,11 +129,9 @@ pub(super) async fn call_all(
 ) -> Result<Vec<Called>, CannotWait> {
     let tool_calls = &ToolCalls::new(&shared.tools, "the strategy");
     let deadline = meter.deadline();
-    let made = (1_usize..).zip(&batch.calls);
-    let made = made.map(|(number, call)| async move {
-        let (stage, number) = (&batch.stage, number.to_string());
-        call.make(stage, tool_calls, &number, meter, deadline).await
-    });
+    let made = batch.calls.iter().enumerate();
+    let made =
+        made.map(|(index, call)| call.make(&batch.stage, tool_calls, index, meter, deadline));
     // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
     let made: Vec<_> = made.collect();
     let made = stream::iter(made).buffered(shared.at_once);

@@ -77,4 +77,4 @@ pub use record_call::{RecordedCall, call_label, record_call};
 pub use repair::{Repair, RepairKind};
 pub use reported_call::Reporting;
 pub use spent::Spent;
-pub use tool_calls::{ToolCalls, ToolUse};
+pub use tool_calls::{ToolCalls, ToolUse, not_admitted};

@@ -242,9 +242,9 @@ impl<'t> ToolCalls<'t> {
     }
 }
 
-/// Returns why a call of a reply isn't made. A call in a truncated reply may be incomplete even if it
-/// can be read.
-fn not_admitted(index: usize, reason: &FinishReason) -> Option<String> {
+/// Returns why a call of a reply isn't made, given its index and why the model stopped. A call in a
+/// truncated reply may be incomplete even if it can be read.
+pub fn not_admitted(index: usize, reason: &FinishReason) -> Option<String> {
     let truncated = match reason {
         FinishReason::Length => "cut off at the limit of tokens",
         FinishReason::ContentFilter => "withheld in part by a filter",

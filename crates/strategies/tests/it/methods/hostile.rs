@@ -1,7 +1,7 @@
 //! Hostile and unusual models and tables: their cost is limited, and their texts aren't changed.
 
 use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
+use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient, ToolCall};
 use cogwork_strategies::methods::React;
 use cogwork_strategies::{Answer, Call, Called, Solve, Solver, Solving, Stop, StrategyName};
 use cogwork_tools::schemars::{self, JsonSchema};
@@ -85,6 +85,29 @@ async fn ids_and_arguments_of_native_calls_are_texts_like_any_other() {
     a: "{\"city\": \"Ber" -> bad input for the tool `weather`: the arguments are not a JSON object: EOF while parsing a string at line 1 column 13
     b: "" -> noon
     "#);
+}
+
+/// Otherwise, a model could do in one reply what it is refused elsewhere.
+#[tokio::test]
+async fn too_many_calls_and_those_of_a_truncated_reply_are_not_made() {
+    let calls = || (0..17).map(|id| ToolCall::new(id.to_string(), "echo", "{}"));
+    let solved = calling(calls(), echo()).await;
+    assert_eq!(solved.spent().tool_calls, 16);
+    assert!(
+        tool_calls(&solved).ends_with(
+            "\n15: {} -> {}\n16: {} -> too many calls in one reply; expected at most 16"
+        )
+    );
+
+    let cut = ChatResponse::new("").with_tool_calls(calls());
+    let cut = ScriptedClient::new([cut.with_finish_reason(FinishReason::Length)]).then("done");
+    let cut = cut.with_capabilities(Capabilities::none().with(Capability::Tools));
+    let solved = run(StrategyName::React, cut, echo()).await;
+    assert_eq!(solved.spent().tool_calls, 0);
+    assert_eq!(
+        complaints(&solved),
+        "the reply with this call was cut off at the limit of tokens; expected a whole one"
+    );
 }
 
 #[tokio::test]
