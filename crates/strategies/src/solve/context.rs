@@ -58,6 +58,16 @@ pub(super) struct Batch {
 /// Returns whether the answers so far are enough. An unanswered question is `None`.
 pub(super) type Enough = Box<dyn Fn(&[Option<Asked>]) -> bool + Send + Sync>;
 
+impl Batch {
+    /// Returns what distinguishes each call from others.
+    fn labels(&self) -> Vec<String> {
+        let questions = self.questions.iter();
+        let questions = questions.map(|question| question.label(&self.stage));
+        let calls = self.calls.iter().map(|call| call.label(&self.stage));
+        questions.chain(calls).collect()
+    }
+}
+
 impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
@@ -66,8 +76,15 @@ impl fmt::Debug for Batch {
     }
 }
 
-const CHANGED: &str =
-    "the strategy makes other calls than those that were recorded; begin a new run";
+/// Returns the error of a method that made a call before and now makes another one, or none.
+fn changed(strategy: &Strategy, before: Option<&str>, now: Option<&str>) -> SolveError {
+    let [before, now] = [before, now].map(|label| Name(label.unwrap_or("no call")));
+    let strategy = Name(strategy.name());
+    SolveError::method(format!(
+        "`{strategy}` is not deterministic, or was changed: it made `{before}` before and now makes `{now}` \
+         (stage, name and hash of the text); begin a new run"
+    ))
+}
 
 /// Works through the method with the calls that were made, and adds what follows from them to the
 /// state. Returns the calls that it waits for, unless it has ended or reached a limit.
@@ -110,8 +127,9 @@ pub(super) fn advance(
         return Ok(Some(Arc::new(batch)));
     }
     // Recorded calls that nobody asks for belong to another version of the method.
-    if read < solving.calls.len() {
-        return Err(SolveError::method(CHANGED).at(&stage));
+    let has_failed = matches!(result, Err(Stop(Reason::Failed(_))));
+    if let Some(call) = solving.calls.get(read).filter(|_| !has_failed) {
+        return Err(changed(strategy, Some(call.label()), None).at(&stage));
     }
 
     match result {
@@ -332,7 +350,7 @@ impl Solve<'_> {
             ..
         }) = asked
         else {
-            return Err(Stop::fail(CHANGED));
+            return Err(Stop::fail("the question has no reply"));
         };
 
         self.add_message(question.message(log.format));
@@ -396,23 +414,19 @@ impl Solve<'_> {
         questions: Vec<Question>,
         enough: Option<Enough>,
     ) -> Result<Vec<Asked>, Stop> {
-        let labels: Vec<String> = questions.iter().map(|one| one.label(stage)).collect();
-        let Some(calls) = self.known(stage, &labels)? else {
-            return Err(self.park(Batch {
-                stage: stage.to_owned(),
-                messages: self.conversation.clone(),
-                questions,
-                enough,
-                calls: Vec::new(),
-            }));
-        };
+        let calls = self.outcomes(Batch {
+            stage: stage.to_owned(),
+            messages: self.conversation.clone(),
+            questions,
+            enough,
+            calls: Vec::new(),
+        })?;
 
-        let asked = calls.into_iter().map(|call| match call {
-            Call::Model(asked) => Ok(asked),
-            // A label contains the stage, so only a changed method can meet a tool call here.
-            Call::Tool(_) => Err(Stop::fail(CHANGED)),
+        let asked = calls.into_iter().filter_map(|call| match call {
+            Call::Model(asked) => Some(asked),
+            Call::Tool(_) => None,
         });
-        asked.collect()
+        Ok(asked.collect())
     }
 
     /// Calls tools concurrently. Returns the results in order.
@@ -431,41 +445,42 @@ impl Solve<'_> {
         }
 
         let fitted = calls.into_iter().map(|call| call.fitted(self.tools()));
-        let calls: Vec<PlannedCall> = fitted.collect();
-        let labels: Vec<String> = calls.iter().map(|call| call.label(stage)).collect();
-        let Some(known) = self.known(stage, &labels)? else {
-            return Err(self.park(Batch {
-                stage: stage.to_owned(),
-                calls,
-                ..Batch::default()
-            }));
-        };
+        let calls = fitted.collect();
+        let calls = self.outcomes(Batch {
+            stage: stage.to_owned(),
+            calls,
+            ..Batch::default()
+        })?;
 
-        let called = known.into_iter().filter_map(|call| match call {
+        let called = calls.into_iter().filter_map(|call| match call {
             Call::Tool(called) => Some(called),
             Call::Model(_) => None,
         });
         Ok(called.collect())
     }
 
-    /// Returns the next calls, if they were made. They must have these labels.
-    fn known(&mut self, stage: &str, labels: &[String]) -> Result<Option<Vec<Call>>, Stop> {
-        stage.clone_into(&mut self.stage);
-        self.stage(stage)?;
+    /// Returns the outcomes of calls, if they were made. They must be the same calls as then.
+    fn outcomes(&mut self, batch: Batch) -> Result<Vec<Call>, Stop> {
+        self.stage.clone_from(&batch.stage);
+        self.stage(&batch.stage)?;
         // A method that ignores the stop would otherwise wait for two batches.
         if self.open.is_some() {
             return Err(Stop(Reason::Parked));
         }
 
+        let labels = batch.labels();
         let next = self.run.calls.get(self.read..).unwrap_or_default();
         let next = next.get(..labels.len()).unwrap_or(next);
         if next.iter().all(Call::has_failed) {
             // An attempt that failed is made again.
             self.run.calls.truncate(self.read);
-            return Ok(None);
+            return Err(self.park(batch));
         }
-        if !next.iter().map(Call::label).eq(labels) {
-            return Err(Stop::fail(CHANGED));
+
+        let mut before = next.iter().map(Call::label);
+        let both = labels.iter().map(|now| (before.next(), Some(now.as_str())));
+        if let Some((before, now)) = both.into_iter().find(|(before, now)| before != now) {
+            return Err(Stop(Reason::Failed(changed(self.strategy(), before, now))));
         }
 
         let next = next.to_vec();
@@ -475,7 +490,7 @@ impl Solve<'_> {
         }
         // Counted when the calls are read, so that a replay counts the same.
         self.batches += 1;
-        Ok(Some(next))
+        Ok(next)
     }
 
     fn park(&mut self, batch: Batch) -> Stop {
