@@ -51,6 +51,9 @@ impl Default for React {
     }
 }
 
+/// The stage of the reasoning of the first cycle.
+const FIRST: &str = "initial_reasoning";
+
 /// The action that ends the cycles.
 const FINISH: &str = "finish";
 
@@ -92,39 +95,26 @@ impl Method for React {
         check_tools(cx)?;
         cx.think_problem()?;
 
-        let mut next = reason(cx, "initial_reasoning", false)?;
-        if let Next::Finish(answer) = &next {
-            skip_to_the_evaluation(cx, answer)?;
-        }
-
+        let mut stage = FIRST;
         // What the last cycle did, to notice a model that does the same again.
         let mut before = None;
+        let mut is_repeating = false;
         let mut cycles = 0;
         let answer = loop {
-            let calls = match next {
+            let calls = match reason(cx, stage, is_repeating)? {
                 Next::Act(calls) => calls,
                 Next::Finish(answer) => break answer,
             };
-
             let observed = act(cx, &calls)?;
+
             cycles += 1;
-            // The table leads to the solution only through these two stages.
             if cycles >= self.max_cycles {
-                cx.think("reasoning_update", NO_MORE)?;
-                cx.think("evaluation_checkpoint", NO_MORE)?;
                 break formulate(cx)?;
             }
-
             let done = Some((calls, observed));
-            let is_repeating = done == before;
+            is_repeating = done == before;
             before = done;
-
-            next = reason(cx, "reasoning_update", is_repeating)?;
-            let evaluation = match &next {
-                Next::Act(_) => "Another action is needed.",
-                Next::Finish(_) => ENOUGH,
-            };
-            cx.think("evaluation_checkpoint", evaluation)?;
+            stage = "reasoning_update";
         };
 
         cx.keep(&*answer);
@@ -172,7 +162,19 @@ fn reason(cx: &mut Solve, stage: &str, is_repeating: bool) -> Result<Next, Stop>
         (Next::Finish(_), _) => ENOUGH.to_owned(),
     };
     cx.think(stage, text)?;
+
+    // The table leads to the solution only through an evaluation.
+    match &next {
+        Next::Act(_) if stage == FIRST => {}
+        Next::Finish(answer) if stage == FIRST => act_on_nothing(cx, answer)?,
+        Next::Act(_) => evaluate(cx, "Another action is needed.")?,
+        Next::Finish(_) => evaluate(cx, ENOUGH)?,
+    }
     Ok(next)
+}
+
+fn evaluate(cx: &mut Solve, evaluation: &str) -> Result<(), Stop> {
+    cx.think("evaluation_checkpoint", evaluation).map(drop)
 }
 
 /// Calls the tools, and adds their outputs to the conversation. Returns them as one text.
@@ -219,18 +221,20 @@ fn message(called: &Called, is_native: bool) -> Message {
     }
 }
 
-/// Adds the thoughts of a cycle without a call. The table has no shorter way to the solution.
-fn skip_to_the_evaluation(cx: &mut Solve, answer: &str) -> Result<(), Stop> {
+/// Adds the thoughts of a cycle without a call, for a model that finishes at once.
+fn act_on_nothing(cx: &mut Solve, answer: &str) -> Result<(), Stop> {
     plan(cx, ENOUGH.to_owned(), FINISH, answer.into())?;
     cx.think("action_execution", NOTHING_CALLED)?;
     observe(cx, NOTHING_CALLED)?;
     cx.think("reasoning_update", ENOUGH)?;
-    cx.think("evaluation_checkpoint", ENOUGH)?;
-    Ok(())
+    evaluate(cx, ENOUGH)
 }
 
 /// Asks for the solution once no more may be done.
 fn formulate(cx: &mut Solve) -> Result<String, Stop> {
+    cx.think("reasoning_update", NO_MORE)?;
+    evaluate(cx, NO_MORE)?;
+
     let stage = "solution_formulation";
     let problem = cx.problem().to_owned();
     let question = Ask::new(cx.prompt(&[stage])?).for_answer();
