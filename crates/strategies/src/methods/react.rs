@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::shared::{check_needed, respond, tool_list};
 use crate::parameter::is_shallow;
 use crate::session::ThoughtDraft;
-use crate::solve::{check_text, is_none};
+use crate::solve::{check_answer, is_none};
 use crate::{
     Answer, Ask, Called, Method, PlannedCall, Solve, StageReply, Stop, Strategy, StrategyName,
 };
@@ -238,7 +238,8 @@ fn formulate(cx: &mut Solve) -> Result<String, Stop> {
     let stage = "solution_formulation";
     let problem = cx.problem().to_owned();
     let question = Ask::new(cx.prompt(&[stage])?).for_answer();
-    let question = question.with_check(move |reply| check_text(&reply.text, &problem));
+    let question =
+        question.with_check(move |reply| check_answer("the reply", &reply.text, &problem));
     Ok(cx.ask(stage, question)?.text)
 }
 
@@ -287,7 +288,7 @@ fn check(reply: &StageReply, problem: &str) -> Result<(), String> {
             let expected = format!("the answer, since the action is `{FINISH}`");
             check_needed(ACTION_INPUT, &answer, problem, &expected)
         }
-        Next::Finish(answer) => check_text(&answer, problem),
+        Next::Finish(answer) => check_answer("the reply", &answer, problem),
     }
 }
 

@@ -225,7 +225,7 @@ impl NextStep {
             ("", "") => Err(format!(
                 "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
             )),
-            ("", answer) => check_answer(ANSWER, answer, problem),
+            ("", answer) => check_answer("`answer`", answer, problem),
             (question, "") if self.sub_question_answer.is_empty() => {
                 let question = Name(question);
                 Err(format!(

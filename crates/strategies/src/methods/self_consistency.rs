@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::normal_form::normal_form;
 use super::shared::real;
 use crate::session::{BranchId, ThoughtDraft};
-use crate::solve::{ANSWER, check_answer};
+use crate::solve::check_answer;
 use crate::{Answer, Ask, AskProblem, EndReason, Method, Solve, Stop, Strategy, StrategyName};
 
 /// Samples several independent paths and takes a majority vote over their answers (Wang et al.
@@ -181,7 +181,7 @@ impl SelfConsistency {
             .with_temperature(self.temperature)
             .with_check(is_short)
             .for_answer()
-            .with_check(move |path| check_answer(ANSWER, path.answer(), &problem))
+            .with_check(move |path| check_answer("`answer`", path.answer(), &problem))
     }
 
     /// Asks on all paths, until those that are open can't change the majority.
@@ -285,7 +285,8 @@ impl<'p> Votes<'p> {
             .answers()
             .map(|(path, answer)| (path.to_owned(), json!(answer)))
             .collect();
-        let draft = ThoughtDraft::at("answer_collection", self.collection(paths));
+        let collection = format!("{} of {paths} paths gave an answer.", self.answered());
+        let draft = ThoughtDraft::at("answer_collection", collection);
         let draft = draft.with("answers", by_path);
 
         let session = cx.session_mut();
@@ -305,11 +306,6 @@ impl<'p> Votes<'p> {
             session.merge(&others, target, draft)?;
         }
         Ok(())
-    }
-
-    /// Returns how many of `paths` gave an answer, as a text.
-    fn collection(&self, paths: usize) -> String {
-        format!("{} of {paths} paths gave an answer.", self.answered())
     }
 
     /// Returns the answers and their paths, as a text.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use cogwork_llm::ToolDefinition;
 use cogwork_typed::AnswerKey;
-use cogwork_typed::ask::{Format, NoAnswer, is_offered, no_answer};
+use cogwork_typed::ask::{Format, is_offered, no_answer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ impl<T: 'static> Ask<T> {
     pub fn answering(self, problem: &str) -> Self {
         let problem = problem.to_owned();
         self.for_answer()
-            .checked(move |reply| check_answer(ANSWER, reply.field(ANSWER), &problem))
+            .checked(move |reply| check_answer("`answer`", reply.field(ANSWER), &problem))
     }
 
     /// Declares that the reply is the answer to the problem.
@@ -281,16 +281,10 @@ impl<T: 'static> Ask<T> {
     }
 }
 
-/// Checks that the value of a field is an answer to the problem.
-pub(crate) fn check_answer(field: &str, answer: &str, problem: &str) -> Result<(), String> {
-    match no_answer(answer, problem) {
-        Some(reason) => Err(format!("`{field}` {reason}")),
+/// Checks that a text is an answer to the problem. `what` is the text, such as `the reply`.
+pub(crate) fn check_answer(what: &str, text: &str, problem: &str) -> Result<(), String> {
+    match no_answer(text, problem) {
+        Some(reason) => Err(format!("{what} {reason}")),
         None => Ok(()),
     }
-}
-
-/// Checks that the text of a reply is an answer to the problem.
-pub(crate) fn check_text(text: &str, problem: &str) -> Result<(), String> {
-    let reason: Option<NoAnswer> = no_answer(text, problem);
-    reason.map_or(Ok(()), |reason| Err(format!("the reply {reason}")))
 }

@@ -18,7 +18,7 @@ mod tool_calls;
 mod walk;
 
 pub use ask::Ask;
-pub(crate) use ask::{ANSWER, check_answer, check_text};
+pub(crate) use ask::{ANSWER, check_answer};
 pub use context::Solve;
 pub use error::SolveError;
 pub use form::StageReply;

@@ -4,7 +4,7 @@ use cogwork_typed::ask::no_answer;
 use serde_json::json;
 
 use super::form::trimmed;
-use super::{Answer, Ask, Method, Solve, StageReply, Stop, check_text};
+use super::{Answer, Ask, Method, Solve, StageReply, Stop, check_answer};
 use crate::{Stage, Strategy};
 
 /// Asks the model in every stage.
@@ -100,7 +100,7 @@ impl Strategy {
 
         let offering = offering(cx, stage);
         let question = question.for_answer();
-        question.with_check(move |reply| check_text(&text_of(reply), &offering))
+        question.with_check(move |reply| check_answer("the reply", &text_of(reply), &offering))
     }
 }
 

@@ -245,7 +245,9 @@ impl Tree {
     pub(super) fn choose(&mut self, cx: &mut Solve, judged: Vec<Leaf>) -> Result<Vec<Leaf>, Stop> {
         self.leaves.extend(judged);
         self.sort();
-        prune_all(cx, &self.take_hopeless())?;
+        for leaf in self.take_hopeless() {
+            prune(cx, leaf.branch)?;
+        }
 
         // A branch goes on from a decision. One that was chosen before has its decision already.
         let beam = self.beam();
@@ -385,10 +387,6 @@ fn abandon(cx: &mut Solve, leaf: &Leaf, what: &str, problem: &AskProblem) -> Res
     let remark = ThoughtDraft::here(format!("{what}: {problem}"));
     cx.add_on(leaf.branch, remark)?;
     prune(cx, leaf.branch)
-}
-
-fn prune_all(cx: &mut Solve, leaves: &[Leaf]) -> Result<(), Stop> {
-    leaves.iter().try_for_each(|leaf| prune(cx, leaf.branch))
 }
 
 fn prune(cx: &mut Solve, branch: BranchId) -> Result<(), Stop> {
