@@ -17,14 +17,13 @@ use tokio::time::timeout_at;
 
 use super::context::Batch;
 use super::question::Question;
-use super::solver::Shared;
 use super::solving_event::report_thinking;
-use super::{AskProblem, Asked, StageReply};
+use super::{AskProblem, Asked, Solver, StageReply};
 
 /// The maximum number of tokens of a reply if the request sets no limit.
 const DEFAULT_TOKENS: u32 = 8192;
 
-impl Shared {
+impl Solver {
     /// Returns whether the client supports tools.
     pub(super) fn native_tools(&self) -> bool {
         self.client.capabilities().has(Capability::Tools)
@@ -47,7 +46,7 @@ impl Shared {
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls = asks.iter().enumerate().map(|(place, ask)| {
             let policy = QuestionPolicy {
-                shared: self,
+                solver: self,
                 batch,
                 ask,
                 place,
@@ -172,7 +171,7 @@ impl Shared {
 
 /// Reads the replies to one question.
 struct QuestionPolicy<'a> {
-    shared: &'a Shared,
+    solver: &'a Solver,
     batch: &'a Batch,
     ask: &'a Question,
     /// The number of the question among those of the batch.
@@ -212,13 +211,13 @@ impl Policy for QuestionPolicy<'_> {
     type Stop = Limit;
 
     fn request(&self, format: Format) -> ChatRequest {
-        let request = self.shared.request(&self.batch.messages, self.ask, format);
+        let request = self.solver.request(&self.batch.messages, self.ask, format);
         let request = match request.seed() {
             // With the same seed, the same question would get the same reply each time.
             Some(seed) => request.with_seed(seed.wrapping_add(self.place as u64)),
             None => request,
         };
-        self.with_format(request, format, self.shared.max_tokens())
+        self.with_format(request, format, self.solver.max_tokens())
     }
 
     fn fit(
@@ -233,7 +232,7 @@ impl Policy for QuestionPolicy<'_> {
 
         // The schema is tightened if the budget leaves fewer tokens than the request allows.
         Ok(match request.max_tokens() {
-            Some(most) if most < self.shared.max_tokens() => {
+            Some(most) if most < self.solver.max_tokens() => {
                 self.with_format(request, format, most)
             }
             _ => request,

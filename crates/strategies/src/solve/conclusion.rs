@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Batch;
-use super::solver::Shared;
-use super::{Answer, Ask, Call, Solving, StageReply};
+use super::{Answer, Ask, Call, Solver, Solving, StageReply};
 use crate::session::Session;
 
 /// The name of the question.
@@ -30,10 +29,10 @@ struct BestAnswer {
 ///
 /// It consists of the opening of the conversation and the newest thoughts of all branches, about
 /// 8,000 bytes of them.
-pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<(Arc<Batch>, Reserve)> {
+pub(super) fn conclusion(solver: &Solver, solving: &Solving) -> Option<(Arc<Batch>, Reserve)> {
     // Asking again for an answer that the model gave would cost a call, and may lose it.
     let is_open = solving.best.is_none() || solving.is_guess;
-    if !is_open || !shared.limits.concludes() {
+    if !is_open || !solver.limits.concludes() {
         return None;
     }
 
@@ -44,9 +43,9 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<(Arc<Batc
         thoughts_of(&solving.session)
     );
     let question = Ask::of::<BestAnswer>(question).with_name(NAME).question;
-    let messages = shared.opening(&solving.problem);
-    let request = shared.request(&messages, &question, Format::Text);
-    let reserve = reserve(shared, solving).with_request(&request);
+    let messages = solver.opening(&solving.problem);
+    let request = solver.request(&messages, &question, Format::Text);
+    let reserve = reserve(solver, solving).with_request(&request);
 
     let batch = Batch {
         stage: NAME.to_owned(),
@@ -59,7 +58,7 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<(Arc<Batc
 
 /// Returns what is kept for a conclusion. It is expected to take as long as the calls so far, and
 /// half as long again, since no call is like the others.
-fn reserve(shared: &Shared, solving: &Solving) -> Reserve {
+fn reserve(solver: &Solver, solving: &Solving) -> Reserve {
     let spent = solving.spent();
     // The slowest call would be too careful after a cold start, and the fastest too late.
     let time = spent.time.checked_div(spent.calls).unwrap_or_default();
@@ -68,7 +67,7 @@ fn reserve(shared: &Shared, solving: &Solving) -> Reserve {
     let newest = solving.calls.iter().rev().filter_map(Call::last_reply);
     // A token has about four bytes.
     let newest = newest.map(|reply| (u64::try_from(reply.len() / 4).unwrap_or(u64::MAX), time));
-    shared.limits.reserve(newest)
+    solver.limits.reserve(newest)
 }
 
 /// Returns the answer in a reply to the last question.

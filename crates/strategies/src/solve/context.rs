@@ -12,10 +12,10 @@ use tokio::time::Instant;
 use super::ask::Convert;
 use super::method::Reason;
 use super::question::Question;
-use super::solver::Shared;
 use super::solving_event::report_changes;
 use super::{
-    Answer, Ask, AskProblem, Asked, Call, Called, EndReason, PlannedCall, SolveError, Solving, Stop,
+    Answer, Ask, AskProblem, Asked, Call, Called, EndReason, PlannedCall, SolveError, Solver,
+    Solving, Stop,
 };
 use crate::session::{BranchId, Session, Thought, ThoughtDraft, ThoughtId};
 use crate::{Stage, Strategy};
@@ -25,7 +25,7 @@ use crate::{Stage, Strategy};
 /// It has the [session](Self::session) with the thoughts so far and the conversation with the model.
 /// A method returns each [`Stop`] that it gets, with `?`.
 pub struct Solve<'a> {
-    shared: &'a Shared,
+    solver: &'a Solver,
     /// The run as it follows from the calls that the method has read.
     run: &'a mut Solving,
     /// The number of thoughts that the state has already.
@@ -89,17 +89,17 @@ fn changed(strategy: &Strategy, before: Option<&str>, now: Option<&str>) -> Solv
 /// Works through the method with the calls that were made, and adds what follows from them to the
 /// state. Returns the calls that it waits for, unless it has ended or reached a limit.
 pub(super) fn advance(
-    shared: &Shared,
+    solver: &Solver,
     solving: &mut Solving,
 ) -> Result<Option<Arc<Batch>>, SolveError> {
     let started = Instant::now();
-    let strategy = &shared.strategy;
+    let strategy = &solver.strategy;
     // Thoughts and answer follow from the calls again. A second way to keep them could
     // differ.
     let before = solving.begin_again(strategy);
 
     let mut cx = Solve {
-        conversation: shared.opening(&solving.problem),
+        conversation: solver.opening(&solving.problem),
         stage: strategy.start().name.clone(),
         known_thoughts: before.thoughts().len(),
         read: 0,
@@ -108,9 +108,9 @@ pub(super) fn advance(
         progress: Vec::new(),
         open: None,
         run: &mut *solving,
-        shared,
+        solver,
     };
-    let result = shared.method.solve(&mut cx);
+    let result = solver.method.solve(&mut cx);
 
     let Solve {
         read, stage, open, ..
@@ -159,7 +159,7 @@ impl Solve<'_> {
 
     /// Returns the strategy.
     pub fn strategy(&self) -> &Strategy {
-        &self.shared.strategy
+        &self.solver.strategy
     }
 
     /// Returns the stage with this name.
@@ -168,7 +168,7 @@ impl Solve<'_> {
     ///
     /// Fails if the strategy doesn't have it.
     pub fn stage(&self, name: &str) -> Result<&Stage, Stop> {
-        let strategy = &self.shared.strategy;
+        let strategy = &self.solver.strategy;
         strategy.stage(name).ok_or_else(|| {
             let known = NameList::or(strategy.stages().iter().map(|stage| &stage.name));
             let (name, strategy) = (Name(name), strategy.name());
@@ -190,13 +190,13 @@ impl Solve<'_> {
 
     /// Returns the tools.
     pub fn tools(&self) -> &Tools {
-        &self.shared.tools
+        &self.solver.tools
     }
 
     /// Returns whether the client supports tools. Otherwise, the tools have to be described in the
     /// text for the model.
     pub fn native_tools(&self) -> bool {
-        self.shared.native_tools()
+        self.solver.native_tools()
     }
 
     /// Returns how many more calls of the model fit into the limits on calls and time, at the pace so
@@ -277,7 +277,7 @@ impl Solve<'_> {
 
         // Without the batches, a method that only calls tools would never reach a limit on thoughts.
         let thoughts = thoughts.max(self.batches);
-        match self.shared.limits.reached(&self.run.spent, thoughts) {
+        match self.solver.limits.reached(&self.run.spent, thoughts) {
             Some(limit) => Err(Stop(Reason::Limit(limit))),
             None => Ok(()),
         }
@@ -499,7 +499,7 @@ impl Solve<'_> {
         if let Err(over) = self.check_limits() {
             return over;
         }
-        let by_calls = self.shared.limits.reached_by_calls(&self.run.spent);
+        let by_calls = self.solver.limits.reached_by_calls(&self.run.spent);
         if let Some(limit) = by_calls.filter(|_| !batch.questions.is_empty()) {
             return Stop(Reason::Limit(limit));
         }

@@ -19,7 +19,7 @@ struct Failure {
 }
 
 #[derive(thiserror::Error)]
-enum Cause {
+pub(super) enum Cause {
     #[error("the call to the model failed: {}", ErrorText(.0))]
     Client(#[source] LlmError),
     #[error("no reply could be used: {}", OneLine::new(.0))]
@@ -35,14 +35,6 @@ cogwork_text::debug_as_display!(Cause);
 impl SolveError {
     pub(super) fn method(message: impl Into<String>) -> Self {
         Cause::Method(message.into()).into()
-    }
-
-    pub(super) fn client(error: LlmError) -> Self {
-        Cause::Client(error).into()
-    }
-
-    pub(super) fn unreadable(problem: String) -> Self {
-        Cause::Unreadable(problem).into()
     }
 
     pub(super) fn at(mut self, stage: &str) -> Self {

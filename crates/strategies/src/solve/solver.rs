@@ -39,11 +39,7 @@ use crate::Strategy;
 /// A solver is a [flow](Self::into_flow), which can be observed, recorded, limited and embedded in a
 /// larger flow like any other.
 #[derive(Clone)]
-pub struct Solver(Shared);
-
-/// What all runs of a solver share.
-#[derive(Clone)]
-pub(super) struct Shared {
+pub struct Solver {
     pub(super) method: Arc<dyn Method>,
     pub(super) strategy: Strategy,
     pub(super) client: Arc<dyn LlmClient>,
@@ -54,16 +50,6 @@ pub(super) struct Shared {
     pub(super) at_once: usize,
     pub(super) tools: Tools,
     pub(super) limits: Limits,
-}
-
-impl Shared {
-    /// Returns the beginning of the conversation: the instructions and the problem.
-    pub(super) fn opening(&self, problem: &str) -> Messages {
-        let native_tools = self.native_tools();
-        let instructions = self.method.instructions(&self.tools, native_tools);
-        let problem = format!("The problem:\n{}", problem.trim());
-        Messages::from_iter([Message::system(instructions), Message::user(problem)])
-    }
 }
 
 impl Solver {
@@ -79,7 +65,7 @@ impl Solver {
     /// from a file, a built-in method with settings, or a custom [`Method`].
     pub fn new(client: impl LlmClient + 'static, method: impl Into<Box<dyn Method>>) -> Self {
         let method = method.into();
-        Self(Shared {
+        Self {
             strategy: method.strategy(),
             method: Arc::from(method),
             client: Arc::new(client),
@@ -90,22 +76,22 @@ impl Solver {
             at_once: 8,
             tools: Tools::new(),
             limits: default_limits(),
-        })
+        }
     }
 
     /// Sets the client.
     #[must_use]
     pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
         // What another client has refused says nothing about this one.
-        self.0.refused = RefusedFormats::default();
-        self.0.client = Arc::new(client);
+        self.refused = RefusedFormats::default();
+        self.client = Arc::new(client);
         self
     }
 
     /// Sets the tools that the model may use. By default, there are none.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.0.tools = tools;
+        self.tools = tools;
         self
     }
 
@@ -113,7 +99,7 @@ impl Solver {
     /// also limits the batches of calls, so that no loop is endless.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.0.limits = limits.or(default_limits());
+        self.limits = limits.or(default_limits());
         self
     }
 
@@ -122,7 +108,7 @@ impl Solver {
     /// parameters.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
-        self.0.request = request;
+        self.request = request;
         self
     }
 
@@ -139,27 +125,27 @@ impl Solver {
     /// format.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
-        self.0.format = format.into();
+        self.format = format.into();
         self
     }
 
     /// Sets how often the model is asked again when a reply can't be used. The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.0.asks_again = times;
+        self.asks_again = times;
         self
     }
 
     /// Sets the maximum number of concurrent calls, which is at least 1. The default is 8.
     #[must_use]
     pub fn with_calls_at_once(mut self, calls: usize) -> Self {
-        self.0.at_once = calls.max(1);
+        self.at_once = calls.max(1);
         self
     }
 
     /// Returns the initial state of a run for a problem.
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
-        Solving::new(self.0.strategy.clone(), problem.into())
+        Solving::new(self.strategy.clone(), problem.into())
     }
 
     /// Solves a problem, or stops once a limit is reached, the session is full, or the thoughts
@@ -173,7 +159,7 @@ impl Solver {
         let mut solving = self.begin(problem);
         let flow = self.clone().into_flow();
         let flow = flow.map_err(|error| SolveError::method(error.to_string()))?;
-        let mut run = flow.begin().with_max_steps(self.0.limits.max_steps());
+        let mut run = flow.begin().with_max_steps(self.limits.max_steps());
 
         match run.finish(&mut solving).await {
             Ok(_) => Ok(solving),
@@ -194,13 +180,21 @@ impl Solver {
     pub fn into_flow(self) -> Result<Flow<Solving>, BuildError> {
         const NODE: &str = "solve";
 
-        Flow::builder(self.0.strategy.clone().name())
+        Flow::builder(self.strategy.clone().name())
             .start(NODE)
-            .node(NODE, SolveNode(self.0))
+            .node(NODE, SolveNode(self))
             .edge(NODE, MORE, NODE)
             .end(NODE, Self::SOLVED)
             .end(NODE, Self::STOPPED)
             .build()
+    }
+
+    /// Returns the beginning of the conversation: the instructions and the problem.
+    pub(super) fn opening(&self, problem: &str) -> Messages {
+        let native_tools = self.native_tools();
+        let instructions = self.method.instructions(&self.tools, native_tools);
+        let problem = format!("The problem:\n{}", problem.trim());
+        Messages::from_iter([Message::system(instructions), Message::user(problem)])
     }
 }
 

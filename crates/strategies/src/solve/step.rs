@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::conclusion::conclusion;
 use super::context::{Batch, advance};
-use super::solver::Shared;
+use super::error::Cause;
 use super::tool_calls::call_all;
 use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
 
@@ -19,7 +19,7 @@ use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
 pub(super) const MORE: Action = Action::from_static("more");
 
 /// The only node of a solver's flow.
-pub(super) struct SolveNode(pub(super) Shared);
+pub(super) struct SolveNode(pub(super) Solver);
 
 /// What a step does.
 pub(super) struct Step {
@@ -61,23 +61,23 @@ impl Node<Solving> for SolveNode {
             return Err(SolveError::method("the problem is empty; expected a text"));
         }
 
-        let shared = &self.0;
+        let solver = &self.0;
         // A misspelt tool would otherwise only be found when the model calls it.
-        shared.tools.ready().map_err(|error| {
+        solver.tools.ready().map_err(|error| {
             let error = SolveError::method(ErrorText(&error).to_string());
-            error.at(&shared.strategy.start().name)
+            error.at(&solver.strategy.start().name)
         })?;
 
         // The first step makes no calls, so that the thoughts before them are in the state.
         let has_begun = !solving.session.thoughts().is_empty();
         let waiting = match solving.next.take() {
-            None if has_begun && solving.is_open() => advance(shared, solving)?,
+            None if has_begun && solving.is_open() => advance(solver, solving)?,
             next => next,
         };
 
-        let (conclusion, reserve) = conclusion(shared, solving).unzip();
+        let (conclusion, reserve) = conclusion(solver, solving).unzip();
         // Questions for the answer may use what is kept for the conclusion, since none follows.
-        let is_last = waiting.as_ref().is_some_and(|batch| is_last(shared, batch));
+        let is_last = waiting.as_ref().is_some_and(|batch| is_last(solver, batch));
         let is_kept = solving.over.is_none() && !is_last;
 
         // A step that only calls tools is made again after a person was asked, and counts only then.
@@ -89,7 +89,7 @@ impl Node<Solving> for SolveNode {
         // The method ran outside of `exec`, where nothing was metered.
         meter.add_time(std::mem::take(&mut solving.worked));
         Ok(Step {
-            meter: meter.with_limits(shared.limits, solving.spent),
+            meter: meter.with_limits(solver.limits, solving.spent),
             batch: match solving.over {
                 Some(_) => conclusion.filter(|_| solving.end.is_none()),
                 None => waiting,
@@ -126,12 +126,14 @@ impl Node<Solving> for SolveNode {
             return Ok(outcome);
         }
 
-        let error = match error {
-            Some(error) => SolveError::client(error),
-            None => SolveError::unreadable(outcome.first_problem()),
+        let cause = match error {
+            Some(error) => Cause::Client(error),
+            None => Cause::Unreadable(outcome.first_problem()),
         };
         // An error is not recorded, so the next attempt asks again. Its calls are kept for readers.
-        Err(error.at(&batch.stage).with_calls(outcome.calls))
+        Err(SolveError::from(cause)
+            .at(&batch.stage)
+            .with_calls(outcome.calls))
     }
 
     fn post(
@@ -184,10 +186,10 @@ impl SolveNode {
 }
 
 /// Returns whether the calls lead to the answer.
-fn is_last(shared: &Shared, batch: &Batch) -> bool {
-    let stage = shared.strategy.stage(&batch.stage);
+fn is_last(solver: &Solver, batch: &Batch) -> bool {
+    let stage = solver.strategy.stage(&batch.stage);
     let is_before_end =
-        stage.is_some_and(|stage| shared.strategy.next(stage).all(|stage| stage.is_final));
+        stage.is_some_and(|stage| solver.strategy.next(stage).all(|stage| stage.is_final));
 
     let questions = &batch.questions;
     let asks_for_answer = questions.iter().all(|question| question.is_answer);

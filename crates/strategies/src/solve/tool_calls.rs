@@ -11,9 +11,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::Called;
 use super::context::Batch;
-use super::solver::Shared;
+use super::{Called, Solver};
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,18 +122,18 @@ impl PlannedCall {
 /// Makes the calls of a batch concurrently, and returns their results in order. Calls for which there
 /// wasn't enough time have failed.
 pub(super) async fn call_all(
-    shared: &Shared,
+    solver: &Solver,
     batch: &Batch,
     meter: &Meter,
 ) -> Result<Vec<Called>, CannotWait> {
-    let tool_calls = &ToolCalls::new(&shared.tools, "the strategy");
+    let tool_calls = &ToolCalls::new(&solver.tools, "the strategy");
     let deadline = meter.deadline();
     let made = batch.calls.iter().enumerate();
     let made =
         made.map(|(index, call)| call.make(&batch.stage, tool_calls, index, meter, deadline));
     // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
     let made: Vec<_> = made.collect();
-    let made = stream::iter(made).buffered(shared.at_once);
+    let made = stream::iter(made).buffered(solver.at_once);
     let made: Vec<(Called, Duration)> = made.try_collect().await?;
 
     // They were made at the same time.
