@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::normal_form::normal_form;
-use super::shared::real;
 use crate::session::{BranchId, ThoughtDraft};
 use crate::solve::check_answer;
 use crate::{Answer, Ask, AskProblem, EndReason, Method, Solve, Stop, Strategy, StrategyName};
@@ -274,7 +273,7 @@ impl<'p> Votes<'p> {
         let (_, winner) = self.answers().next()?;
         Some(Answer {
             text: winner.to_owned(),
-            confidence: Some(real(self.count_of(0)) / real(self.finished())),
+            confidence: Some(self.count_of(0) as f64 / self.finished() as f64),
         })
     }
 

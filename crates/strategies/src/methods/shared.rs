@@ -119,12 +119,3 @@ pub(super) fn tool_list(tools: &Tools) -> String {
     });
     lines.collect()
 }
-
-/// Returns a small count as a number for a division.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the counts are bounded by the settings"
-)]
-pub(super) fn real(count: usize) -> f64 {
-    count as f64
-}

@@ -252,7 +252,8 @@ impl<T: 'static> Ask<T> {
     #[must_use]
     pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
         let told = |stage: &Stage| (stage.name.to_owned(), stage.description.to_owned());
-        self.question.form.next = stages.into_iter().map(told).collect();
+        let stages: Vec<_> = stages.into_iter().map(told).collect();
+        self.question.form.next = if stages.len() > 1 { stages } else { Vec::new() };
         self
     }
 

@@ -343,15 +343,9 @@ impl Solve<'_> {
     pub fn ask<T>(&mut self, stage: &str, ask: Ask<T>) -> Result<T, Stop> {
         let Ask { question, value } = ask;
         let asked = self.asked(stage, vec![question.clone()], None)?.pop();
+        let asked = asked.and_then(|asked| Some((asked.reply.ok()?, asked.log)));
         // A question without a reply would have been asked again.
-        let Some(Asked {
-            reply: Ok(reply),
-            log,
-            ..
-        }) = asked
-        else {
-            return Err(Stop::fail("the question has no reply"));
-        };
+        let (reply, log) = asked.ok_or_else(|| Stop::fail("the question has no reply"))?;
 
         self.add_message(question.message(log.format));
         // As the model wrote it, so that the conversation stays unchanged.

@@ -92,7 +92,7 @@ pub(super) struct Form {
     pub(super) literal: Vec<String>,
     /// Whether a reply without keys has to [state](cogwork_typed::ask::stated_answer) its answer.
     pub(super) is_stated: bool,
-    /// The names and the descriptions of the stages that may come next.
+    /// The names and the descriptions of the stages from which the model chooses the next one.
     pub(super) next: Vec<(String, String)>,
 }
 
@@ -111,12 +111,7 @@ impl Form {
 
     /// Returns whether any text is a valid reply.
     pub(super) fn is_free(&self) -> bool {
-        self.keys.is_empty() && !self.has_choice()
-    }
-
-    /// Returns whether the model chooses the next stage.
-    fn has_choice(&self) -> bool {
-        self.next.len() > 1
+        self.keys.is_empty() && self.next.is_empty()
     }
 
     fn has_key(&self, name: &str) -> bool {
@@ -137,7 +132,7 @@ impl Form {
             });
         }
         keys.extend(self.keys.iter().cloned());
-        if self.has_choice() {
+        if !self.next.is_empty() {
             let stages = self.next.iter();
             let stages = stages.map(|(name, what)| json!({"const": name, "description": what}));
             let stages = json!({"oneOf": stages.collect::<Vec<_>>()});
@@ -155,7 +150,7 @@ impl Form {
 
     /// Returns the names of lines that models write in replies to other questions, too.
     fn left_out(&self) -> impl Iterator<Item = &'static str> {
-        let is_known = |name: &str| self.has_key(name) || (name == NEXT && self.has_choice());
+        let is_known = |name: &str| self.has_key(name) || (name == NEXT && !self.next.is_empty());
         [NEXT, INVENTED]
             .into_iter()
             .filter(move |name| !is_known(name))
@@ -212,7 +207,7 @@ impl Form {
                 None => {}
             }
         }
-        if self.has_choice() {
+        if !self.next.is_empty() {
             match self.stage_in(&found) {
                 Ok(stage) => reply.next = Some(stage),
                 Err(problem) => problems.push(problem),

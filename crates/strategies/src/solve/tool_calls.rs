@@ -85,37 +85,38 @@ impl PlannedCall {
         };
         let call = ToolCall::new(self.id.as_str(), self.tool.as_str(), arguments);
 
-        let mut called = Called {
+        let called = |output, failed| Called {
             stage: stage.to_owned(),
             id: self.id.clone(),
             label: self.label(stage),
             tool: self.tool.clone(),
             input: self.input.clone(),
-            output: format!(
+            output,
+            failed,
+        };
+        let not_made = |why| Ok((called(why, true), Duration::ZERO));
+        let late = || {
+            format!(
                 "not finished: the budget of {} is spent",
                 meter.out_of_time()
-            ),
-            failed: true,
+            )
         };
+
         // Other calls are those of a plan, which the method limits.
         let refusal = not_admitted(index, &FinishReason::ToolCalls);
         if let Some(refusal) = refusal.filter(|_| self.literal) {
-            called.output = refusal;
-            return Ok((called, Duration::ZERO));
+            return not_made(refusal);
         }
         // A call whose turn comes too late isn't begun, since the tool may change something.
         if Instant::now() >= deadline {
-            return Ok((called, Duration::ZERO));
+            return not_made(late());
         }
+
         let number = (index + 1).to_string();
-        let made = timeout_at(deadline, calls.call(&call, input, &number, meter)).await;
-        let (used, replayed) = match made {
-            Ok(made) => made?,
-            Err(_) => return Ok((called, Duration::ZERO)),
-        };
-        called.output = used.result;
-        called.failed = used.failed;
-        Ok((called, replayed))
+        match timeout_at(deadline, calls.call(&call, input, &number, meter)).await {
+            Ok(made) => made.map(|(used, replayed)| (called(used.result, used.failed), replayed)),
+            Err(_) => not_made(late()),
+        }
     }
 }
 

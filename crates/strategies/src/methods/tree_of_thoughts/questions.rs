@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::tree::Leaf;
 use super::{MOST, TreeOfThoughts, Worth};
 use crate::methods::normal_form::normal_form;
-use crate::methods::shared::{ShortAnswer, real};
+use crate::methods::shared::ShortAnswer;
 use crate::solve::ANSWER;
 use crate::table::Parameter;
 use crate::{Ask, AskProblem, StageReply};
@@ -171,7 +171,7 @@ pub(super) fn mean(replies: &[Result<Value, AskProblem>]) -> Result<Judged, AskP
 
     let sum: f64 = values.iter().map(|value| value.evaluation_score).sum();
     let solved = values.iter().filter(|value| value.solved).count();
-    let mean = sum / real(values.len());
+    let mean = sum / values.len() as f64;
     let worth = Worth {
         // In hundredths, since a score isn't more precise.
         score: (mean * 100.0).round() / 100.0,
