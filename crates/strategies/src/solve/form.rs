@@ -114,24 +114,17 @@ impl Form {
         self.keys.is_empty() && self.next.is_empty()
     }
 
-    fn has_key(&self, name: &str) -> bool {
-        self.keys.iter().any(|key| key.name() == name)
-    }
-
     /// Returns the reader of replies, which also describes them.
     pub(super) fn reader(&self) -> AnswerReader<Value> {
         let text = json!({"type": "string"});
-        let mut keys = Vec::new();
+        let mut keys = self.keys.clone();
+        let has = |keys: &[AnswerKey], name: &str| keys.iter().any(|key| key.name() == name);
 
-        if !self.has_key(THOUGHT) {
+        if !has(&keys, THOUGHT) {
             let thought = AnswerKey::new(THOUGHT, "your thought", &text);
-            keys.push(if self.is_free() {
-                thought
-            } else {
-                thought.wanted()
-            });
+            let is_free = self.is_free();
+            keys.insert(0, if is_free { thought } else { thought.wanted() });
         }
-        keys.extend(self.keys.iter().cloned());
         if !self.next.is_empty() {
             let stages = self.next.iter();
             let stages = stages.map(|(name, what)| json!({"const": name, "description": what}));
@@ -140,20 +133,15 @@ impl Form {
             keys.push(next.offering(&stages));
         }
 
-        let reader = AnswerReader::of_keys(keys).leaving_out(self.left_out());
+        // Lines that models write in replies to other questions, too.
+        let mut left_out = vec![NEXT, INVENTED];
+        left_out.retain(|name| !has(&keys, name));
+        let reader = AnswerReader::of_keys(keys).leaving_out(left_out);
         if self.is_stated {
             reader
         } else {
             reader.with_prose()
         }
-    }
-
-    /// Returns the names of lines that models write in replies to other questions, too.
-    fn left_out(&self) -> impl Iterator<Item = &'static str> {
-        let is_known = |name: &str| self.has_key(name) || (name == NEXT && !self.next.is_empty());
-        [NEXT, INVENTED]
-            .into_iter()
-            .filter(move |name| !is_known(name))
     }
 
     /// Returns the thought of a reply that is still arriving.

@@ -31,29 +31,19 @@ pub(super) struct Question {
 type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Question {
+    /// Reads a reply and checks it.
     pub(super) fn read(&self, format: Format, reply: &str) -> Result<StageReply, String> {
-        let read = self.read_unchecked(format, reply)?;
-        self.check(&read)?;
-        Ok(read)
-    }
-
-    fn check(&self, reply: &StageReply) -> Result<(), String> {
-        self.checks.iter().try_for_each(|check| check(reply))
-    }
-
-    fn read_unchecked(&self, format: Format, reply: &str) -> Result<StageReply, String> {
-        let json_form = self.json_form.as_ref().filter(|_| format.is_json());
-        let Some(json_form) = json_form else {
-            return self.form.read(format, reply);
+        let checked = |form: &Form| {
+            let read = form.read(format, reply)?;
+            self.checks.iter().try_for_each(|check| check(&read))?;
+            Ok(read)
         };
 
-        json_form.read(format, reply).or_else(|problem| {
+        match self.json_form.as_ref().filter(|_| format.is_json()) {
+            None => checked(&self.form),
             // A model may still write the fields of the form in lines.
-            let read = self.form.read(format, reply).ok();
-            let is_checked = !self.checks.is_empty();
-            read.filter(|reply| is_checked && self.check(reply).is_ok())
-                .ok_or(problem)
-        })
+            Some(form) => checked(form).or_else(|problem| checked(&self.form).or(Err(problem))),
+        }
     }
 
     /// Returns whether a reply is of use although its end is missing: a thought, or a whole object.
