@@ -25,8 +25,8 @@ use crate::{
 /// The model is called once in every cycle, for its reasoning and the next action. An action is one
 /// of the [`Tools`] or `finish` with the answer. If the client supports tools, the model calls them
 /// natively, and finishes with a reply that calls none. Otherwise, the tools are described in the
-/// text. Unknown tools, wrong input and failures become observations. Without tools, the model can
-/// only reason and finish.
+/// text. Unknown tools, wrong input, failures, and calls after the first 16 of a reply become
+/// observations. Without tools, the model can only reason and finish.
 ///
 /// | stage | written by |
 /// |---|---|
