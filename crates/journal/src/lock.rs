@@ -31,22 +31,18 @@ fn take_within(
     run_id: &str,
     patience: Duration,
 ) -> Result<LockFile, StoreError> {
-    LockFile::lock_within(folder, lock, patience).map_err(|error| {
-        let path = folder.path_of(lock);
-        let path = path.display();
-        match error {
-            LockError::InUse { holder } => {
-                let run_id = Name(run_id);
-                let after = match holder == Some(std::process::id()) {
-                    true => "once its `Run` is dropped",
-                    false => "after that has stopped",
-                };
-                let text = format_args!(
-                    "the run `{run_id}` is {error}, with the lock on {path}: it can be resumed {after}"
-                );
-                StoreError::new(StoreErrorKind::InUse, text)
-            }
-            error => StoreError::caused(StoreErrorKind::Other, format_args!("{path}: cannot be locked"), error),
+    LockFile::lock_within(folder, lock, patience).map_err(|error| match error {
+        LockError::InUse { .. } => {
+            let run_id = Name(run_id);
+            let text = format_args!(
+                "the run `{run_id}` is {error}; it can be opened once it has stopped there"
+            );
+            StoreError::new(StoreErrorKind::InUse, text)
+        }
+        error => {
+            let path = folder.path_of(lock);
+            let what = format_args!("{}: cannot be locked", path.display());
+            StoreError::caused(StoreErrorKind::Other, what, error)
         }
     })
 }

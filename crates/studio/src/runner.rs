@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::CancellationToken;
 use cogwork_flow::engine::Journal as _;
@@ -18,7 +18,7 @@ use crate::{FlowError, Flows, ServedFlow};
 /// Why a run stopped that was cancelled while it waited.
 pub(crate) const CANCELLED: &str = "the run was cancelled";
 
-/// How long a run may take to stop once it takes no more answers.
+/// How long a run may take to stop once it takes no more answers, or to be given back for an answer.
 const STOPPING: Duration = Duration::from_secs(2);
 
 /// How often to look whether a run was given back.
@@ -148,6 +148,25 @@ impl Runner {
         step: Option<&str>,
         answer: &Value,
     ) -> Result<Option<FlowError>, FlowError> {
+        let until = Instant::now() + STOPPING;
+        loop {
+            match self.try_to_answer(run_id, event, step, answer).await {
+                // Somebody else's answer is being recorded, or the run goes on with it by now.
+                Err(error) if error.is_in_use() && Instant::now() < until => {
+                    tokio::time::sleep(AGAIN).await;
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    async fn try_to_answer(
+        &self,
+        run_id: &str,
+        event: &str,
+        step: Option<&str>,
+        answer: &Value,
+    ) -> Result<Option<FlowError>, FlowError> {
         let run = self.find_intact(run_id).await?;
         if let Some(running) = self.running(run_id) {
             if let Some(journal) = running.journal.upgrade() {
@@ -162,7 +181,10 @@ impl Runner {
         }
 
         self.store().answer(run_id, event, step, answer).await?;
-        Ok(self.resume(run_id).await.err())
+        let why_not = self.resume(run_id).await.err();
+        // Whoever answered at the same time has resumed it.
+        let is_resumed = |error: &FlowError| error.is_in_use() && self.is_running(run_id);
+        Ok(why_not.filter(|error| !is_resumed(error)))
     }
 
     /// Resumes a run once it has stopped, if it did so before it used an answer.

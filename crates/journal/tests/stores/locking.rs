@@ -25,7 +25,7 @@ async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<
     let error = store.resume("a", &flow).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::InUse);
     let line = S::told(error, folder.path()).replace(&child.id().to_string(), "PID");
-    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on LOCK: it can be resumed after that has stopped");
+    insta::assert_snapshot!(line, @"the run `a` is in use by the process PID; it can be opened once it has stopped there");
 
     let error = store.deliver("a", "word", &1).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::InUse);

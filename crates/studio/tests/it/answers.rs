@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Branches, Flow, Wait, from_fn};
+use cogwork_flow::{Branches, Flow, Wait, from_exec_with, from_fn};
 use cogwork_journal::Store;
 use cogwork_studio::{Runner, ServedFlow};
 use futures_util::future::join_all;
@@ -190,8 +190,8 @@ async fn only_the_question_that_was_shown_is_answered() {
     assert_eq!(refused.status, 400);
 }
 
-/// Two branches that ask for the same, with a key for each or without.
-fn asking_twice(has_keys: bool) -> Flow<String> {
+/// Two branches that ask for the same, with a key for each or without, and then work for so long.
+fn asking_twice(has_keys: bool, work: Duration) -> Flow<String> {
     let branch = |name: &'static str| {
         let wait = Wait::for_event("ok", |said: &mut String, answer: String| {
             said.push_str(&answer)
@@ -200,12 +200,13 @@ fn asking_twice(has_keys: bool) -> Flow<String> {
             true => wait.with_key(move |_| name.to_owned()),
             false => wait,
         };
-        Flow::builder(name)
-            .start("ask")
-            .wait("ask", wait)
-            .end("ask", "default")
-            .build()
-            .unwrap()
+        let work = from_exec_with(work, async |work, said: String| {
+            tokio::time::sleep(work).await;
+            Ok::<_, std::io::Error>(said)
+        });
+        let flow = Flow::builder(name).wait("ask", wait);
+        let flow = flow.node("work", work).chain(["ask", "work"]);
+        flow.build().unwrap()
     };
     let join = |all: &mut String, one: String| all.push_str(&format!(" {one}"));
     let branches = Branches::new()
@@ -231,7 +232,7 @@ async fn an_answer_reaches_the_step_that_asked() {
     for has_keys in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let store = at(folder.path());
-        let flow = asking_twice(has_keys);
+        let flow = asking_twice(has_keys, Duration::ZERO);
         assert_eq!(go_on(&store, &flow).await, None);
         let studio = Served::over(folder.path()).await;
         let run = studio.get("/api/run?id=a").await.json();
@@ -263,7 +264,7 @@ async fn the_rest_of_several_questions_stays_answerable() {
     let (_folder, places) = places();
     for place in places {
         let store = at(&place);
-        let flow = asking_twice(true);
+        let flow = asking_twice(true, Duration::ZERO);
         assert_eq!(go_on(&store, &flow).await, None);
         let studio = Served::over(&place).await;
 
@@ -281,6 +282,29 @@ async fn the_rest_of_several_questions_stays_answerable() {
         }
         let end = go_on(&store, &flow).await;
         assert_eq!(end.as_deref(), Some(" x: ok x y: ok y"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_to_different_questions_at_the_same_time_are_both_taken() {
+    let (_folder, places) = places();
+    for place in places {
+        let flow = asking_twice(true, Duration::from_millis(400));
+        assert_eq!(go_on(&at(&place), &flow).await, None);
+        let flow = ServedFlow::new(flow, |_| Ok(String::new()), |said| Some(said.clone()));
+        let studio = Served::with_flows(&place, vec![flow]).await;
+
+        let answers = ["ok x", "ok y"].map(|event| {
+            let body = json!({"id": "a", "event": event, "answer": event});
+            let studio = &studio;
+            async move { studio.post("/api/run/answers", &body).await }
+        });
+        for given in join_all(answers).await {
+            assert_eq!(given.status, 200, "{given:?}");
+            assert_eq!(given.json()["resumed"], true, "{given:?}");
+        }
+        let ended = studio.until("a", "ended").await;
+        assert_eq!(ended["run"]["answer"], " x: ok x y: ok y");
     }
 }
 
