@@ -57,22 +57,29 @@ impl Delivery {
             return Ok(());
         };
 
-        let event = Name(&self.event);
+        let (run_id, event) = (Name(run_id), Name(&self.event));
+        let asking = waits.iter().filter(|(_, event)| *event == self.event);
+        let asking: Vec<_> = asking.map(|(step, _)| step).collect();
         if !waits.iter().any(|(step, event)| self.is_to(step, event)) {
-            let run_id = Name(run_id);
             let mut others: Vec<_> = waits.iter().map(|(_, event)| event).collect();
             others.sort();
             others.dedup();
-            let others = NameList::and(&others);
-            let text = format_args!(
-                "the run `{run_id}` doesn't wait for `{event}` here; it waits for {others}"
-            );
+            let text = match step {
+                Some(step) if !asking.is_empty() => format!(
+                    "the step `{}` of the run `{run_id}` doesn't wait for `{event}`, but {} does",
+                    Name(step),
+                    NameList::and(&asking)
+                ),
+                _ => format!(
+                    "the run `{run_id}` doesn't wait for `{event}`, or has the answer; it waits for {}",
+                    NameList::and(&others)
+                ),
+            };
             return Err(StoreError::new(StoreErrorKind::NotWaiting, text));
         }
 
         // Whichever of the steps comes first takes the answer.
-        let count = waits.iter().filter(|(_, event)| *event == self.event);
-        let count = count.count();
+        let count = asking.len();
         if step.is_some() && count > 1 {
             let text = format_args!(
                 "{count} steps wait for `{event}`, and any of them would take the answer; \

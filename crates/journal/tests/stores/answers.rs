@@ -80,7 +80,10 @@ async fn of_several_answers_to_a_step_one_is_accepted<S: Tested>() {
         join_all(answers).await.into_iter().partition(Result::is_ok);
     assert_eq!(accepted.len(), 1, "{refused:?}");
     for refused in refused {
-        assert_eq!(refused.unwrap_err().kind(), StoreErrorKind::NotWaiting);
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.kind(), StoreErrorKind::NotWaiting);
+        let told = "the run `a` doesn't wait for `ev a`, or has the answer; it waits for `ev b` and `ev c`";
+        assert_eq!(refused.to_string(), told);
     }
 
     // From this process, which has the run, and from another one.
@@ -88,7 +91,12 @@ async fn of_several_answers_to_a_step_one_is_accepted<S: Tested>() {
     let journal = store.start_or_resume("a", &flow, &names).await.unwrap();
     let (other, step) = (S::within(folder.path()), Some(waits[1].step.as_str()));
     let wrong_step = journal.answer("ev b", Some(&waits[2].step), &2).await;
-    assert_eq!(wrong_step.unwrap_err().kind(), StoreErrorKind::NotWaiting);
+    let wrong_step = wrong_step.unwrap_err();
+    assert_eq!(wrong_step.kind(), StoreErrorKind::NotWaiting);
+    let steps = [&waits[2].step, &waits[1].step];
+    let [given, asks] = steps.map(|step| format!("`{step}`"));
+    let told = format!("the step {given} of the run `a` doesn't wait for `ev b`, but {asks} does");
+    assert_eq!(wrong_step.to_string(), told);
     let (here, there) = tokio::join!(
         journal.answer("ev b", step, &2),
         other.answer("a", "ev b", step, &2)
