@@ -9,6 +9,7 @@ use cogwork_flow::engine::{
     Awaited, Entry, EntryError, Journal, Json, Progress, Recorded, RefusedAnswer, Snapshot,
     StateDigest, StepError, StepName, Waited, Work,
 };
+use cogwork_flow::watch::EventKind;
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -155,13 +156,25 @@ impl RunJournal {
         async move { self.take_answer(delivery?).await }
     }
 
-    /// Records that the run has failed.
-    pub(crate) async fn fail(&self, error: &str) -> Result<(), StoreError> {
+    /// Records that the run has failed, also for those who read its events.
+    pub(crate) async fn cancel(&self, error: String) -> Result<(), StoreError> {
+        let run_id = &self.header.run_id;
         if self.has_ended {
-            return Err(StoreError::ended(&self.header.run_id));
+            return Err(StoreError::ended(run_id));
         }
-        let written = self.recorded.progress(Progress::Failed { error }).await;
-        written.map_err(|error| StoreError::of_journal(&self.place, error))
+        let failed = Progress::Failed { error: &error };
+        let written = self.recorded.progress(failed).await;
+        written.map_err(|error| StoreError::of_journal(&self.place, error))?;
+
+        // Without any, nobody wanted them.
+        if !self.store().events(run_id, 0).await?.is_empty()
+            && let Ok(event) = Json::of(&EventKind::Failed { error })
+        {
+            let events = self.events();
+            events.push(event.as_str().to_owned());
+            events.written().await?;
+        }
+        Ok(())
     }
 
     /// Records an answer that the run can use.

@@ -407,7 +407,7 @@ impl Store {
         async move {
             opener.backend.take_away(&opener.run_id).await?;
             let journal = opener.open(None, Some(Wanted::any()));
-            journal.await?.fail(&error).await
+            journal.await?.cancel(error).await
         }
     }
 

@@ -3,11 +3,11 @@
 use std::num::NonZeroU64;
 
 use cogwork_flow::watch::note;
-use cogwork_flow::{Flow, from_fn};
+use cogwork_flow::{Flow, Wait, from_fn};
 use cogwork_journal::Store;
 use cogwork_llm::ScriptedClient;
 use cogwork_trace::{RecorderSettings, RunRecorder};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::asking;
 
@@ -55,6 +55,40 @@ async fn a_resumed_run_is_opened_again() {
     });
     assert_eq!(ends, [2, 2, 2]);
     assert_eq!(events[0]["graph"]["nodes"][0]["name"], "count");
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_while_it_waits_has_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let wait = Wait::for_event("ok", |_: &mut u32, _: bool| ());
+    let flow = Flow::builder("ask").wait("ask", wait).chain(["ask"]);
+    let flow = flow.build().unwrap();
+
+    for (run, is_recorded) in [("r", true), ("quiet", false)] {
+        let journal = store.start(run, &flow, &0).await.unwrap();
+        let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
+        let mut run = flow.begin().with_journal(journal);
+        if is_recorded {
+            run = run.with_events(&recorder);
+        }
+        run.finish(&mut 0).await.unwrap_err();
+    }
+    for run in ["r", "quiet"] {
+        store.cancel(run, "no longer wanted").await.unwrap();
+    }
+
+    let recorded = events(&store, "r").await;
+    let ends = recorded[recorded.len() - 2..].iter();
+    let ends: Vec<_> = ends.map(|end| (&end["type"], &end["error"])).collect();
+    assert_eq!(
+        ends,
+        [
+            (&json!("paused"), &json!(null)),
+            (&json!("failed"), &json!("no longer wanted"))
+        ]
+    );
+    assert_eq!(events(&store, "quiet").await, Vec::<Value>::new());
 }
 
 #[tokio::test]
