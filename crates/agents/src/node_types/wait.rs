@@ -110,8 +110,8 @@ impl Waiting {
             .end("give up", &timed_out)
     }
 
-    /// Returns the schema of answers. A form offers the first kind, and any other is read as a text or as
-    /// the name of an action; if that isn't possible, the flow asks again and says why.
+    /// Returns the schema of answers. A form offers the first kind. Stores refuse what doesn't match; an
+    /// answer that comes before the question, or without a store, is asked for again.
     fn schema(&self) -> Json {
         if !self.choice.is_open() {
             return json!({"anyOf": [{"type": "string"}, {}]});
@@ -126,7 +126,21 @@ impl Waiting {
             "required": ["action"],
             "additionalProperties": false,
         });
-        json!({"anyOf": [form, {}]})
+        json!({"anyOf": [form, {"enum": self.short_answers()}]})
+    }
+
+    /// Returns the actions as texts, and as the JSON that a command makes of them.
+    fn short_answers(&self) -> Vec<Json> {
+        let labels = self.choice.0.iter().map(Action::as_str);
+        let short = labels.flat_map(|label| {
+            let value = match label {
+                "yes" => Some(json!(true)),
+                "no" => Some(json!(false)),
+                label => serde_json::from_str(label).ok(),
+            };
+            [Some(json!(label)), value]
+        });
+        short.flatten().collect()
     }
 
     /// Returns the key, shortened to one line, since people write it in commands.

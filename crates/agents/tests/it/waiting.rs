@@ -2,6 +2,7 @@
 
 use cogwork_agents::FlowState;
 use cogwork_flow::{Paused, Run};
+use cogwork_journal::{Store, StoreErrorKind};
 use serde_json::{Value, json};
 
 use crate::support::load;
@@ -53,8 +54,8 @@ async fn a_wait_pauses_until_the_answer_chooses_an_action() {
     let schema: Value = pause.schema.unwrap().read().unwrap();
     let form = &schema["anyOf"][0];
     assert_eq!(form["properties"]["action"]["enum"], json!(["yes", "no"]));
-    // Any other answer is read as well, so that a wrong one is asked for again with the reason.
-    assert_eq!(schema["anyOf"][1], json!({}));
+    let short = json!({"enum": ["yes", true, "no", false]});
+    assert_eq!(schema["anyOf"][1], short);
 
     let answer = json!({"action": "No", "text": "Write it again."});
     run.deliver("review", &answer).await.unwrap();
@@ -97,6 +98,25 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
 
     run.deliver("review", &" YES ").await.unwrap();
     assert!(run.finish(&mut state).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_store_refuses_an_answer_that_names_no_action() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let loaded = load(FLOW);
+    let mut state = FlowState::new("A tale");
+    let journal = store.start("a", loaded.flow(), &state).await.unwrap();
+    let mut run = loaded.flow().begin().with_journal(journal);
+    paused(&mut run, &mut state).await;
+    drop(run);
+
+    for wrong in [json!("perhaps"), json!({"action": "perhaps"}), json!(7)] {
+        let refused = store.deliver("a", "review", &wrong).await.unwrap_err();
+        assert_eq!(refused.kind(), StoreErrorKind::RefusedAnswer);
+        assert!(refused.to_string().contains("'yes'"), "{refused}");
+    }
+    store.deliver("a", "review", &"yes").await.unwrap();
 }
 
 #[tokio::test]
