@@ -130,6 +130,8 @@ const RUN_EVENTS = {
     }
     run.status = { kind: 'failed', label: 'Failed', error: String(event.error), step };
     run.addProblem('error', step, event.error);
+    // The run waits again once it is resumed.
+    for (const other of run.steps) if (other.status === 'waiting') other.status = 'open';
   },
 
   lost(run, event) {
