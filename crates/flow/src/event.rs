@@ -56,8 +56,8 @@ pub enum EventKind {
         #[serde(serialize_with = "seconds")]
         took: Duration,
     },
-    /// `exec` returned an outcome other than null, or a wait got its answer. Nodes that are
-    /// [composite](crate::Node::is_composite) report what they did themselves.
+    /// `exec` returned an outcome other than null, or a wait got its answer, also one inside `exec`. Nodes
+    /// that are [composite](crate::Node::is_composite) report what they did themselves.
     Outcome {
         /// The outcome, as a journal has it.
         outcome: Json,

@@ -140,10 +140,7 @@ pub(crate) async fn wait(
 
     match waited {
         Ok(Waited::Answered(answer)) => {
-            // A composite node reports what its calls have brought itself.
-            if step.name.call.is_none() {
-                step.returned(&answer);
-            }
+            step.returned(&answer);
             Ok(Some(answer))
         }
         Ok(Waited::Replayed(answer)) => {

@@ -1,6 +1,7 @@
 //! Outcomes are stored once, and shown as the settings of the recorder allow.
 
-use cogwork_flow::{Flow, Wait, from_phases};
+use cogwork_flow::engine::{CannotWait, wait_for};
+use cogwork_flow::{Action, Flow, Node, Wait, from_phases};
 use cogwork_journal::Store;
 use cogwork_text::Mask;
 use cogwork_trace::{EventReader, RecorderSettings, RunRecorder};
@@ -100,4 +101,59 @@ async fn of_a_run_without_a_journal_are_in_its_events() {
     let events: Vec<_> = events.collect();
     let shown = ["Dear ", "hunter22, "].map(Value::from);
     assert_eq!(outcomes(&events), shown.each_ref().map(Some));
+}
+
+/// A node that asks for approval of something that it is about to do.
+struct Asking;
+
+impl Node<bool> for Asking {
+    type Prep = ();
+    type Exec = bool;
+    type Error = CannotWait;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, _: &mut bool) -> Result<(), CannotWait> {
+        Ok(())
+    }
+
+    async fn exec(&self, (): &()) -> Result<bool, CannotWait> {
+        let answer = wait_for("approve", "May I?", None, None).await?;
+        Ok(answer.unwrap_or_default())
+    }
+
+    fn post(&self, state: &mut bool, (): (), granted: bool) -> Result<Action, CannotWait> {
+        *state = granted;
+        Ok(Action::DEFAULT)
+    }
+}
+
+#[tokio::test]
+async fn have_what_was_answered_to_a_call_inside_a_node_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let flow = Flow::from_node("agent", Asking).unwrap();
+
+    for _ in 0..3 {
+        let journal = store.start_or_resume("r", &flow, &false).await.unwrap();
+        let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
+        let run = flow.begin().with_journal(journal).with_events(&recorder);
+        let paused = { run }.finish(&mut false).await.is_err();
+        recorder.flush().await.unwrap();
+        if paused {
+            store.deliver("r", "approve", &true).await.unwrap();
+        }
+    }
+
+    let events = EventReader::new(&store, "r", 0).next().await.unwrap();
+    let events = events.iter().map(|event| serde_json::from_str(&event.json));
+    let events: Vec<Value> = events.collect::<Result<_, _>>().unwrap();
+    let answered: Vec<_> = events
+        .iter()
+        .filter(|event| event["outcome"] == true)
+        .collect();
+    assert_eq!(answered.len(), 1, "{events:?}");
+    assert_eq!(answered[0]["step"], "agent/agent#1.1/approve.1");
 }

@@ -14,6 +14,19 @@ function itemOf(step, name) {
   return index && (step.items[index] ??= { index: Number(index) });
 }
 
+/** Returns the name of a call without its number among those with this name. */
+function labelOf(call) {
+  return unescapeName(call).replace(/\.\d+$/, '');
+}
+
+/** Returns what somebody answered to a call inside a step, such as one that needs approval. */
+function decisionOf(answer) {
+  const approved = answer?.approved ?? answer;
+  if (typeof approved !== 'boolean') return textOf(answer);
+  const reason = answer.reason ? `, ${answer.reason}` : '';
+  return `${approved ? 'approved' : 'refused'}${reason}`;
+}
+
 const RUN_EVENTS = {
   __proto__: null,
   run_started(run) {
@@ -40,7 +53,9 @@ const RUN_EVENTS = {
     if (!step || event.outcome === undefined) return;
     const outcome = textOf(event.outcome);
     const item = itemOf(step, event.step);
+    const { call } = parseStepName(event.step, run.branchPlaces);
     if (item) item.outcome = outcome;
+    else if (call) step.notes.push(`${labelOf(call)}: ${decisionOf(event.outcome)}`);
     else step.output ??= outcome;
   },
 
