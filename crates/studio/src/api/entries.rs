@@ -17,6 +17,7 @@ pub(super) fn header(run: &RunSummary) -> Value {
         "run": run.run_id,
         "flow": run.flow,
         "started": seconds(run.started),
+        "left_out": "events",
     })
 }
 

@@ -104,6 +104,7 @@ async fn a_run_without_events_is_shown_from_its_outcomes() {
     let text = current(&studio, "").await;
     let events = lines(&text);
     assert_eq!(events[0]["flow"], "rate");
+    assert_eq!(events[0]["left_out"], "events");
     let kinds = events.iter().filter_map(|event| event["type"].as_str());
     let kinds: Vec<_> = kinds.collect();
     assert_eq!(kinds, ["opened", "phase_finished", "paused"]);

@@ -44,6 +44,8 @@ const RUN_EVENTS = {
 
   phase_finished(run, event, step) {
     if (!step || step.isDone) return;
+    // Nothing else tells that it is over.
+    if (run.hasOnlyOutcomes && event.step === step.name) step.status = 'done';
     step.phases[event.phase] = (step.phases[event.phase] ?? 0) + event.took;
     step.end = run.now;
   },

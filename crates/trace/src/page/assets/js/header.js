@@ -38,6 +38,8 @@ function summaryView(run) {
       el('div', { class: 'question' }, el('h2', {}, 'Input'), summaryText(run.problem)),
     answer !== undefined &&
       el('div', { class: 'answer' }, el('h2', {}, 'Answer'), summaryText(answer)),
+    run.hasOnlyOutcomes &&
+      el('p', { class: 'note' }, 'No events of this run were recorded. These are the outcomes in its journal.'),
     run.status.error && notice('bad', 'Failed', run.status.error),
     run.status.kind === 'waiting' && run.status.step && waitView(run, run.status.step),
     el(

@@ -28,6 +28,7 @@ class Run {
     this.lastThoughts = new Map();
     this.branchPlaces = branchPlaces(header.graph);
     this.problem = header.input;
+    this.hasOnlyOutcomes = header.left_out === 'events';
   }
 
   /** Applies one event of the record. Unknown types are ignored. */
