@@ -57,6 +57,7 @@ class RunPage {
       const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = answer;
       this.waits.update(run.waits);
       if (!isRunning) this.growing.clear();
+      if (run.status === 'damaged') this.fail(`The run is damaged: ${run.error}`);
       // Nothing follows, and a browser opens only six connections to a server.
       if (run.status === 'ended' && !isRunning && this.app) this.live.close();
 
