@@ -33,7 +33,7 @@ class Waits {
       { class: 'wait', novalidate: true },
       el('h2', {}, 'The run waits for ', el('bdi', {}, wait.event)),
       el('p', { class: 'muted' }, el('bdi', {}, wait.step), wait.until ? `, until ${date(wait.until)}` : ''),
-      wait.why && prose(wait.why, { class: 'wait-why' }),
+      wait.why && question(wait.why, { class: 'wait-why' }),
       field.element,
       problem,
       send,

@@ -75,7 +75,7 @@ const DETAILS = {
         ],
       ]),
       step.status === 'waiting' && step.event && waitView(app.run, step),
-      step.status !== 'waiting' && step.question && [el('h3', {}, 'Question'), prose(step.question)],
+      step.status !== 'waiting' && step.question && [el('h3', {}, 'Question'), question(step.question)],
       inputView(app.run, step),
       step.error &&
         notice('bad', 'Failed', step.error),

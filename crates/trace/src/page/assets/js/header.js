@@ -69,7 +69,7 @@ function waitView(run, step) {
     'div',
     { class: 'note warn wait-note' },
     el('p', {}, el('strong', {}, 'Waits for '), el('bdi', {}, step.event), '.'),
-    step.question && prose(step.question),
+    step.question && question(step.question),
     el('p', { class: 'muted' }, 'To answer: the form in the studio, or ', el('code', {}, el('bdi', {}, `--resume ${run.id} --answer ${answer}`)), '.'),
   );
 }

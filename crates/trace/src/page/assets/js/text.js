@@ -8,8 +8,9 @@ const UNSAFE = new RegExp(
   'gu',
 );
 
-// The longest text that is shown at once; the rest is behind a button.
+// The longest text, and the longest question, that is shown at once; the rest is behind a button.
 const LONGEST_TEXT = 20_000;
+const LONGEST_QUESTION = 500;
 
 function codePoint(character) {
   return 'U+' + character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
@@ -91,20 +92,25 @@ function notice(className, label, text) {
 }
 
 /** Returns a paragraph of text from elsewhere, isolated from the direction of the page. */
-function prose(text, attributes = {}) {
+function prose(text, attributes = {}, longest = LONGEST_TEXT) {
   const string = String(text ?? '');
   const node = el('p', {
     dir: 'auto',
     ...attributes,
     class: `prose ${attributes.class ?? ''}`,
   });
-  appendLong(node, string, (part) => visible(part));
+  appendLong(node, string, (part) => visible(part), longest);
   return node;
 }
 
+/** Returns a question of a run, which may have all arguments of a tool call. */
+function question(text, attributes) {
+  return prose(text, attributes, LONGEST_QUESTION);
+}
+
 /** Appends a text, at first only its beginning if it is very long. */
-function appendLong(node, text, render) {
-  if (text.length <= LONGEST_TEXT) {
+function appendLong(node, text, render, longest = LONGEST_TEXT) {
+  if (text.length <= longest) {
     append(node, render(text));
     return;
   }
@@ -115,7 +121,7 @@ function appendLong(node, text, render) {
     `Show all ${count(text.length)} characters`,
   );
   more.addEventListener('click', () => replace(node, render(text)));
-  append(node, [render(text.slice(0, LONGEST_TEXT)), '… ', more]);
+  append(node, [render(text.slice(0, longest)), '… ', more]);
 }
 
 function oneLine(text, length = 160) {
