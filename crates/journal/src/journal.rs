@@ -98,6 +98,12 @@ impl RunJournal {
         self.header.fork.as_ref()
     }
 
+    /// Returns whether the run had ended when it was opened, with the same flow. Then there is nothing to
+    /// resume.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// Returns the store of the run.
     pub fn store(&self) -> Store {
         Store(Arc::clone(&self.opener.backend))

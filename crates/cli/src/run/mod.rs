@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::BoxError;
 use cogwork_flow::engine::Journal as _;
-use cogwork_journal::Store;
+use cogwork_journal::{RunJournal, Store};
 use cogwork_text::Name;
 use serde_json::json;
 
@@ -61,11 +61,13 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
     };
 
     let run_id = journal.as_ref().map(|journal| journal.run_id().to_owned());
+    let has_ended = journal.as_ref().is_some_and(RunJournal::has_ended);
     let execution = Execution {
         options: &arguments.options,
         hint: Hint {
             file: &arguments.file,
-            place,
+            // Without it, nobody is told to resume the run.
+            place: place.filter(|_| !has_ended),
             run_id,
         },
         loaded,
