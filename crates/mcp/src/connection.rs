@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use tokio_util::task::TaskTracker;
+
 use crate::store::{Owner, SessionId, SessionKind};
 
 /// A client that is connected.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) owner: Owner,
+    /// Runs that were asked for, which record their end even if nobody waits for it any more.
+    pub(crate) runs: TaskTracker,
     /// The session of each kind that calls without an id use.
     current: Mutex<HashMap<SessionKind, SessionId>>,
 }
@@ -17,6 +21,7 @@ impl Connection {
     pub(crate) fn new(owner: Owner) -> Self {
         Self {
             owner,
+            runs: TaskTracker::new(),
             current: Mutex::default(),
         }
     }

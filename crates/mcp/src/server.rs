@@ -73,6 +73,7 @@ impl Server {
         // A message without an end would fill the memory.
         let transport = Lines::new(reader, writer, self.shared.store.limits.message_bytes);
         let handler = self.handler(Owner::local());
+        let runs = handler.connection.runs.clone();
         let stop = self.shared.stop.child_token();
 
         async move {
@@ -87,7 +88,11 @@ impl Server {
                 Err(error) => return Err(ServerError::of(error)),
             };
 
-            match service.waiting().await {
+            let ended = service.waiting().await;
+            // The program may end next.
+            runs.close();
+            runs.wait().await;
+            match ended {
                 Ok(QuitReason::JoinError(error)) => Err(ServerError::of(error)),
                 Ok(_) => Ok(()),
                 Err(error) => Err(ServerError::of(error)),

@@ -144,7 +144,7 @@ impl Solve {
         let token = CancellationToken::new();
         let _cancelling = token.clone().drop_guard();
         let run = run(self.backend, request, watch, token.clone());
-        let finished = tokio::spawn(async move {
+        let finished = caller.connection.runs.spawn(async move {
             let result = run.await;
             drop(permit);
             result
