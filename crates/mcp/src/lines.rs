@@ -116,6 +116,10 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
         Ok(message) => return Ok(Some(message)),
         Err(error) => error,
     };
+    if line.trim_ascii_start().starts_with(b"[") && error.is_data() {
+        let problem = "batches aren't taken; send each message on a line of its own";
+        return Err((ErrorData::invalid_request(problem, None), None));
+    }
     let envelope = serde_json::from_slice::<Envelope>(line).ok();
     let id = match envelope {
         // Notifications are never answered.

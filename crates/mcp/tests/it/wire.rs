@@ -137,17 +137,23 @@ async fn lines_that_cannot_be_read_are_answered_with_the_id_of_their_request() {
             -32600,
             Value::Null,
         ),
-        (
-            br#"[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]"#.to_vec(),
-            -32600,
-            Value::Null,
-        ),
     ] {
         connection.send_line(&line).await;
         let answer = connection.receive().await.expect("an answer");
         let line = String::from_utf8_lossy(&line);
         assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
         assert_eq!(answer["id"], id, "{line}: {answer}");
+    }
+
+    // As protocol 2025-03-26 has them, also of a shape that looks like a notification.
+    for batch in [
+        &br#"[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]"#[..],
+        b"[null, 1]",
+    ] {
+        connection.send_line(batch).await;
+        let answer = connection.receive().await.expect("an answer");
+        let message = "batches aren't taken; send each message on a line of its own";
+        assert_eq!(answer["error"], json!({"code": -32600, "message": message}));
     }
 }
 
