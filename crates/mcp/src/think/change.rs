@@ -83,7 +83,9 @@ impl Change {
             Self::Undo => {
                 let undone = session.undo()?;
                 let what = format!("Thought {} is removed. ", undone.id);
-                Ok(Done::new(undone.branch, what))
+                // The branch goes with the thought that it began with.
+                let branch = session.branch(undone.branch).map(|branch| branch.id);
+                Ok(Done::new(branch.unwrap_or(session.current()), what))
             }
         }
     }

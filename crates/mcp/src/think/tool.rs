@@ -36,7 +36,7 @@ Manages the sessions of `think`.
 - score: gives a branch a `score` from 0 to 10
 - merge: joins `branches` into the branch `branch` with a `thought`; of values that differ, the last one counts
 - prune: abandons `branch`
-- undo: removes the last thought";
+- undo: removes the last thought, and the branch that it began";
 
 /// The arguments of `think`.
 #[derive(Deserialize, JsonSchema)]

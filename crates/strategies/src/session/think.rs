@@ -48,7 +48,7 @@ impl Session {
     /// Removes the thought that was added last, on any branch, and returns it.
     ///
     /// The branch continues from the thought before it, and branches that the thought merged are
-    /// open again. Scores and the current branch stay as they are.
+    /// open again. If it was the first thought of the newest branch, that branch is removed as well.
     ///
     /// ```
     /// use cogwork_strategies::session::{Session, ThoughtDraft};
@@ -87,14 +87,25 @@ impl Session {
             self.open(thought.branch)?;
         }
 
+        let last = self.branches.len().saturating_sub(1);
         let branch = self.branch_mut(thought.branch)?;
         branch.thoughts.pop();
         // It was open, or the thought could not have been added.
         branch.status = BranchStatus::Open;
+        let begun_by_it = branch
+            .from
+            .filter(|_| branch.thoughts.is_empty() && branch.id.0 == last);
         for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
             self.branch_mut(*source)?.status = BranchStatus::Open;
         }
         self.thoughts.pop();
+
+        if let Some(from) = begun_by_it {
+            self.branches.pop();
+            if self.current == thought.branch {
+                self.current = self.existing(from)?.branch;
+            }
+        }
         Ok(thought)
     }
 

@@ -137,16 +137,17 @@ async fn a_refused_thought_makes_no_branch() {
 }
 
 #[tokio::test]
-async fn undo_removes_the_last_thought_unless_a_branch_began_at_it() {
+async fn undo_removes_the_last_thought_and_the_branch_that_it_began() {
     let client = calculation().await;
-    for thought in [5, 4, 3, 2] {
+    for thought in [5, 4, 3, 2, 1] {
         let undone = session(&client, json!({"operation": "undo"})).await;
         let expected = format!("Thought {thought} is removed. ");
         assert!(undone.starts_with(&expected), "{undone}");
     }
 
-    let line = refused(&client, "think_session", json!({"operation": "undo"})).await;
-    assert!(line.contains("the branch `double` was forked"), "{line}");
+    let begin = json!({"operation": "show"});
+    let shown = session(&client, begin).await;
+    assert!(!shown.contains("double"), "{shown}");
 }
 
 #[tokio::test]
