@@ -159,8 +159,8 @@ pub(super) async fn record(
         new,
         move |state: &mut ThinkState| {
             let entry = match (beginning, &state.session) {
-                (Some(Beginning { strategy, .. }), Some(session)) => {
-                    check_strategy(&strategy, session)?;
+                (Some(beginning), Some(session)) => {
+                    check_begun(&beginning, session)?;
                     Entry::Change(change)
                 }
                 (Some(Beginning { strategy, .. }), None) => Entry::Begin {
@@ -192,16 +192,22 @@ fn check_room(session: &Session, limits: &ServerLimits) -> Result<(), SessionErr
     }
 }
 
-/// Checks that a session follows this strategy. It keeps its rules, even if the server doesn't have
-/// the strategy any more, or another one of its name.
-fn check_strategy(strategy: &Strategy, session: &Session) -> Result<(), Failure> {
+/// Checks that a session follows the strategy, which models repeat, and isn't to begin again. It keeps
+/// its rules, even if the server doesn't have the strategy any more, or another one of its name.
+fn check_begun(beginning: &Beginning, session: &Session) -> Result<(), Failure> {
     let own = session.strategy().name();
-    match strategy.name() == own {
-        true => Ok(()),
-        false => Err(Failure::new(format_args!(
+    if beginning.strategy.name() != own {
+        return Err(Failure::new(format_args!(
             "the session follows `{own}`; expected no other `strategy`, or another `sessionId`"
-        ))),
+        )));
     }
+
+    if !beginning.purpose.is_empty() {
+        let message = "the session has begun, and `purpose` begins one; leave it out, or choose \
+                       another `sessionId`";
+        return Err(Failure::new(message));
+    }
+    Ok(())
 }
 
 fn title(purpose: &str, change: &Change) -> String {

@@ -18,6 +18,7 @@ think {"thought": "x", "thougth": "y"}
 think {"thought": "x", "sessionId": "none"}
 think {"thought": "x", "purpose": "Another"}
 think {"thought": "x", "strategy": "linear", "sessionId": "s"}
+think {"thought": "x", "strategy": "react", "purpose": "Another", "sessionId": "s"}
 think_session {}
 think_session {"operation": "jump"}
 think_session {"operation": "score", "score": 11}
