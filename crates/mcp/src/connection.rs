@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio_util::task::TaskTracker;
 
-use crate::store::{Owner, SessionId, SessionKind};
+use crate::failure::Failure;
+use crate::store::{Owner, SessionHeader, SessionId, SessionKind, SessionStore};
 
 /// A client that is connected.
 #[derive(Debug)]
@@ -26,10 +27,22 @@ impl Connection {
         }
     }
 
-    /// Returns the session that this client used last.
-    pub(crate) fn current(&self, kind: SessionKind) -> Option<SessionId> {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        current.get(&kind).cloned()
+    /// Returns the session that this client used last, unless it was removed.
+    pub(crate) async fn current(
+        &self,
+        store: &SessionStore,
+        kind: SessionKind,
+    ) -> Result<Option<SessionHeader>, Failure> {
+        let id = {
+            let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+            current.get(&kind).cloned()
+        };
+        let Some(id) = id else {
+            return Ok(None);
+        };
+
+        let stored = store.find(&self.owner, &id).await?;
+        Ok(stored.map(|stored| stored.header))
     }
 
     /// Returns the session that this client used last, or the id for a new one.

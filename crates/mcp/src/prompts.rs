@@ -94,8 +94,8 @@ fn with_reason(name: &str) -> String {
     format!(
         "Solve the problem below with the tool `reason`, which guides you:\n\
         - First call it with the whole `problem`, and `strategy` set to `{name}`.{tools}\n\
-        - Reply to each question with `sessionId` and `reply`, in exactly the form that the question asks for. Each \
-        question is to be answered on its own.\n\
+        - Reply to each question with `sessionId`, `question` and `reply`, in exactly the form that the question asks \
+        for. Each question is to be answered on its own.\n\
         - If a reply is refused, the result says where the problem is. Correct it, and reply again.\n\
         - Go on until there are no more questions. Then tell me the answer, and whether it is final."
     )

@@ -17,7 +17,7 @@ use crate::store::{Recorded, SessionKind};
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
     Begin(Settings),
-    Replies(Vec<Reply>),
+    Reply(Reply),
     /// The host ended the session early, and may have said what the answer is.
     Conclude {
         answer: Option<String>,
@@ -90,7 +90,7 @@ impl Recorded for GuidedSession {
     fn replay(&mut self, entry: Entry) -> Result<(), Failure> {
         match entry {
             Entry::Begin(settings) => self.settings = Some(settings),
-            Entry::Replies(replies) => self.replies.extend(replies),
+            Entry::Reply(reply) => self.replies.push(reply),
             Entry::Conclude { answer } => self.conclude(answer),
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The questions of a run that have no reply yet, and the model and the tools of the host that ask
 //! them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashSet, VecDeque};
 use std::hash::Hasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +22,7 @@ pub(super) struct OpenQuestions(Arc<Mutex<Questions>>);
 struct Questions {
     /// The number of questions so far.
     count: u64,
-    open: BTreeMap<u64, (Question, oneshot::Sender<Reply>)>,
+    open: VecDeque<(Question, oneshot::Sender<Reply>)>,
     /// The messages that the host has read.
     read: HashSet<Message>,
 }
@@ -58,33 +58,26 @@ impl OpenQuestions {
         // The hash tells a question that changed with the program from the one that was answered.
         let id = format!("q{number}-{:06x}", asked.hash());
         let (sender, reply) = oneshot::channel();
-        let open = (Question { id, asked }, sender);
-        questions.open.insert(number, open);
+        questions.open.push_back((Question { id, asked }, sender));
         reply
     }
 
-    /// Returns the questions without a reply, in order.
-    pub(super) fn open(&self) -> Vec<Question> {
-        let questions = self.locked();
-        let open = questions.open.values();
+    /// Returns the first question without a reply.
+    pub(super) fn first(&self) -> Option<Question> {
+        let mut questions = self.locked();
         // A run that no longer waits has withdrawn its question.
-        open.filter(|(_, sender)| !sender.is_closed())
-            .map(|(question, _)| question.clone())
-            .collect()
+        questions.open.retain(|(_, sender)| !sender.is_closed());
+        let (question, _) = questions.open.front()?;
+        Some(question.clone())
     }
 
-    /// Gives a reply to the open question with this id. Returns what was asked, if there is such a
-    /// question.
-    pub(super) fn reply(&self, id: &str, reply: Reply) -> Option<Question> {
-        let mut questions = self.locked();
-        let mut open = questions.open.iter();
-        let (number, _) = open.find(|(_, (question, _))| question.id == id)?;
-        let number = *number;
-
-        let (question, sender) = questions.open.remove(&number)?;
-        // Fails if the run no longer waits for it.
-        sender.send(reply).ok()?;
-        Some(question)
+    /// Gives a reply to the first question.
+    pub(super) fn reply(&self, reply: Reply) {
+        let first = self.locked().open.pop_front();
+        if let Some((_, sender)) = first {
+            // Fails if the run no longer waits for it.
+            let _ = sender.send(reply);
+        }
     }
 
     /// A panic can't leave the questions half changed, so a poisoned lock can still be used.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use cogwork_cot::{ChainOfThought, Reasoning};
 use cogwork_flow::{Flow, RunError, Stepped};
 use cogwork_strategies::Solver;
-use cogwork_text::{Name, NameList};
+use cogwork_text::Name;
 use cogwork_tools::Tools;
 use cogwork_typed::ask::Limits;
 use tokio::task::unconstrained;
@@ -30,11 +30,10 @@ const NO_TIME_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Where a session has come to.
 pub(super) struct Progress {
-    pub(super) questions: Vec<Question>,
-    /// The new replies that were used, and what is wrong with the others.
-    pub(super) used: Vec<Reply>,
-    pub(super) refused: Vec<String>,
-    /// What was corrected in the new replies.
+    /// The question that the host has to answer next. A run may ask several at once, and the host
+    /// gets one after another.
+    pub(super) question: Option<Question>,
+    /// What was corrected in the new reply.
     pub(super) repairs: Vec<String>,
     /// The number of replies of the model.
     pub(super) replies: u32,
@@ -44,12 +43,12 @@ pub(super) struct Progress {
     pub(super) end: Option<End>,
 }
 
-/// Gives a session the replies that are on record, and then new ones. May take as long as reading
+/// Gives a session the replies that are on record, and then a new one. May take as long as reading
 /// all of them does.
 pub(super) fn replay(
     session: &GuidedSession,
     settings: &Settings,
-    new: Vec<Reply>,
+    new: Option<Reply>,
 ) -> Result<Progress, Failure> {
     let questions = OpenQuestions::default();
     let tools = tools(settings, &questions)?;
@@ -109,14 +108,12 @@ struct Replay<'s> {
     replies: u32,
 }
 
-/// What became of new replies.
+/// What became of the replies.
 struct Given {
     /// How the run failed, if it has ended with that.
     ended: Option<Option<End>>,
-    used: Vec<Reply>,
-    refused: Vec<String>,
-    questions: Vec<Question>,
-    /// The number of repairs before them.
+    question: Option<Question>,
+    /// The number of repairs before the new reply.
     repairs_before: usize,
 }
 
@@ -126,7 +123,7 @@ impl Replay<'_> {
         flow: &Flow<S>,
         limits: Limits,
         mut state: S,
-        new: Vec<Reply>,
+        new: Option<Reply>,
     ) -> Result<Progress, Failure> {
         let repairs = Cell::new(0);
         let given = {
@@ -143,9 +140,7 @@ impl Replay<'_> {
         });
         Ok(Progress {
             end: self.end(end),
-            questions: given.questions,
-            used: given.used,
-            refused: given.refused,
+            question: given.question,
             repairs: state.repairs().split_off(given.repairs_before),
             replies: self.replies,
             steps: state.steps(0),
@@ -153,12 +148,12 @@ impl Replay<'_> {
         })
     }
 
-    /// Gives a run the replies that are on record, and then new ones.
+    /// Gives a run the replies that are on record, and then a new one.
     fn give_all(
         &mut self,
         mut run: Pin<&mut impl Future<Output = Option<End>>>,
         repairs: &Cell<usize>,
-        new: Vec<Reply>,
+        new: Option<Reply>,
     ) -> Result<Given, Failure> {
         // Raises the first questions; each reply may raise further ones.
         let mut ended = settle(run.as_mut());
@@ -170,49 +165,41 @@ impl Replay<'_> {
 
         // The host has seen the repairs of earlier replies.
         let repairs_before = repairs.get();
-        let mut used = Vec::new();
-        let mut refused = Vec::new();
-        for reply in new {
-            match self.give(&reply) {
-                Err(problem) => refused.push(problem),
-                Ok(()) => {
-                    ended = settle(run.as_mut());
-                    used.push(reply);
-                }
-            }
+        if let Some(reply) = new {
+            self.give(&reply)?;
+            ended = settle(run.as_mut());
         }
         Ok(Given {
             ended,
-            used,
-            refused,
-            // The run withdraws them when it is dropped.
-            questions: self.questions.open(),
+            // The run withdraws it when it is dropped.
+            question: self.questions.first(),
             repairs_before,
         })
     }
 
     /// Gives a reply to its question, or returns what is wrong with it.
-    fn give(&mut self, reply: &Reply) -> Result<(), String> {
-        let open = self.questions.open();
-        let id = &reply.question;
-        let Some(question) = open.iter().find(|open| open.id == *id) else {
-            let open = open.iter().map(|open| &open.id);
-            let open = NameList::or(open.collect::<Vec<_>>());
-            return Err(format!(
-                "the question `{}` isn't open: it was answered, isn't needed any more, or was never asked; expected {open}",
-                Name(id)
-            ));
-        };
+    fn give(&mut self, reply: &Reply) -> Result<(), Failure> {
+        let open = self.questions.first();
+        let open = open.ok_or_else(|| Failure::new("no question is open"))?;
+        // A call that is repeated must not answer the next question.
+        if reply.question != open.id {
+            return Err(Failure::new(format_args!(
+                "the reply is for the question `{}`, which isn't open; expected one for `{}`",
+                Name(&reply.question),
+                open.id
+            )));
+        }
 
-        let is_for_tool = matches!(question.asked, Asked::Tool { .. });
+        let is_for_tool = matches!(open.asked, Asked::Tool { .. });
         // A model has nothing to report but its reply.
         if reply.failed && !is_for_tool {
-            return Err("only the call of a tool can fail; write a reply".to_owned());
+            let message = "only the call of a tool can fail; write a reply";
+            return Err(Failure::new(message));
         }
         if !is_for_tool {
             self.replies = self.replies.saturating_add(1);
         }
-        self.questions.reply(id, reply.clone());
+        self.questions.reply(reply.clone());
         Ok(())
     }
 

@@ -23,44 +23,30 @@ pub(super) struct View {
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for refused in &self.progress.refused {
-            writeln!(f, "Not accepted: {refused}")?;
-        }
         for repair in &self.progress.repairs {
             writeln!(f, "Repaired: {repair}")?;
         }
 
         match &self.progress.end {
             Some(end) => self.write_end(f, end)?,
-            None => self.write_questions(f)?,
+            None => self.write_question(f)?,
         }
         self.write_place(f)
     }
 }
 
 impl View {
-    fn write_questions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = &self.id;
-        for question in &self.progress.questions {
-            question.write(f, self.is_whole)?;
-        }
+    fn write_question(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(question) = &self.progress.question else {
+            return Ok(());
+        };
 
-        match self.progress.questions.as_slice() {
-            [_] => writeln!(
-                f,
-                r#"Call `{NAME}` with {{"sessionId": "{id}", "reply": "…"}}."#
-            ),
-            several => {
-                let ids = several
-                    .iter()
-                    .map(|question| format!(r#""{}": "…""#, question.id));
-                let ids = ids.collect::<Vec<_>>().join(", ");
-                writeln!(
-                    f,
-                    r#"Call `{NAME}` with {{"sessionId": "{id}", "replies": {{{ids}}}}}, all at once or some of them."#
-                )
-            }
-        }
+        question.write(f, self.is_whole)?;
+        let (session, question) = (&self.id, &question.id);
+        writeln!(
+            f,
+            r#"Call `{NAME}` with {{"sessionId": "{session}", "question": "{question}", "reply": "…"}}."#
+        )
     }
 
     fn write_end(&self, f: &mut fmt::Formatter<'_>, end: &End) -> fmt::Result {

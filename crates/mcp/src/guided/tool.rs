@@ -1,7 +1,5 @@
 //! The calls of the tool: begins, shows, continues and concludes sessions.
 
-use std::collections::BTreeMap;
-
 use cogwork_text::{Name, NameList, OneLine};
 use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -16,7 +14,7 @@ use crate::store::{Changed, NewSession, SessionId, SessionKind, SessionStore, St
 use crate::tool::{Caller, ServerTool, definition, set_keyword};
 
 use super::entry::{Entry, GuidedSession, HostToolSettings, Reply, Settings};
-use super::replay::{Progress, replay};
+use super::replay::replay;
 use super::text::View;
 
 pub(crate) const NAME: &str = "reason";
@@ -52,10 +50,9 @@ struct Call {
     max_replies: Option<u32>,
     /// One to continue, or an id for a new one
     session_id: Option<SessionId>,
-    /// To the only open question
+    /// The id of the question that `reply` is for
+    question: Option<String>,
     reply: Option<String>,
-    /// By the ids of questions
-    replies: Option<BTreeMap<String, String>>,
     /// Whether a tool failed
     failed: Option<bool>,
     /// Ends early, with `reply` as the answer
@@ -77,27 +74,28 @@ pub(crate) fn tool(store: SessionStore) -> ServerTool {
 
 async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<String, Failure> {
     let connection = &caller.connection;
-    // Without any reply, the questions are shown again.
-    let has_replies = call
-        .replies
-        .as_ref()
-        .is_some_and(|replies| !replies.is_empty());
-    let has_reply = call.reply.is_some() || has_replies;
-    let current = || connection.current(SessionKind::Guided);
-    let id = call.session_id.clone();
+    let has_reply = call.reply.is_some();
+    let id = match call.session_id.clone() {
+        Some(id) => Some(id),
+        None => {
+            let current = connection.current(store, SessionKind::Guided).await?;
+            current.map(|header| header.id)
+        }
+    };
 
     // The order matters: with a reply, the problem is only a repetition.
     let view = if call.problem.is_some() && !has_reply {
         begin(store, call, caller).await?
-    } else if let Some(id) = id.or_else(current) {
+    } else if let Some(id) = id {
         match has_reply || call.conclude == Some(true) {
             true => go_on(store, call, caller, id).await?,
+            // Without a reply, the question is shown again.
             false => look(store, caller, id).await?,
         }
     } else if has_reply {
         return Err(Failure::new(
-            "no session has begun on this connection; expected `problem` to begin one, or the \
-             `sessionId` of an earlier one",
+            "there is no current session; expected `problem`, to begin one, or the `sessionId` of \
+             an earlier one",
         ));
     } else {
         return resources::list_text(store, &connection.owner).await;
@@ -126,7 +124,7 @@ async fn begin(store: &SessionStore, call: Call, caller: &Caller) -> Result<View
                 "the session `{view_id}` already exists; expected another `sessionId`"
             )));
         }
-        let view = view(view_id, session, settings.clone(), Vec::new(), true)?;
+        let view = view(view_id, session, settings.clone(), None, true)?;
         // One that could not even ask its first question isn't created.
         match &view.progress.end {
             Some(end) => Err(Failure::new(&end.reason)),
@@ -186,12 +184,12 @@ async fn look(store: &SessionStore, caller: &Caller, id: SessionId) -> Result<Vi
     let view = on_own_thread(move || {
         let session: GuidedSession = stored.state()?;
         let settings = begun(&session)?;
-        view(id, &session, settings, Vec::new(), true)
+        view(id, &session, settings, None, true)
     });
     view.await
 }
 
-/// Gives a session replies, or concludes it.
+/// Gives a session a reply, or concludes it.
 async fn go_on(
     store: &SessionStore,
     call: Call,
@@ -220,8 +218,7 @@ async fn go_on(
                 "`maxReplies` is {most} since the session began; expected no other"
             )));
         }
-        // Replies may name only questions that are open now.
-        let before = view(own.clone(), session, settings.clone(), Vec::new(), true)?;
+        let before = view(own.clone(), session, settings.clone(), None, true)?;
         if before.progress.end.is_some() {
             return Err(Failure::new(format_args!(
                 "the session has ended, so it takes no replies.\n{before}"
@@ -231,54 +228,28 @@ async fn go_on(
         if call.conclude == Some(true) {
             let answer = call.reply;
             session.conclude(answer.clone());
-            let view = view(own, session, settings, Vec::new(), false)?;
+            let view = view(own, session, settings, None, false)?;
             return Ok(Changed::new(Entry::Conclude { answer }, view, true));
         }
 
-        let replies = replies(&call, &before.progress)?;
-        let view = view(own, session, settings, replies, false)?;
-        let progress = &view.progress;
-        // Nothing was used, so there is nothing to record.
-        if progress.used.is_empty() {
-            return Err(Failure::new(progress.refused.join("\n")));
-        }
-        let entry = Entry::Replies(progress.used.clone());
-        let has_ended = progress.end.is_some();
-        Ok(Changed::new(entry, view, has_ended))
+        let reply = reply(call)?;
+        let view = view(own, session, settings, Some(reply.clone()), false)?;
+        let has_ended = view.progress.end.is_some();
+        Ok(Changed::new(Entry::Reply(reply), view, has_ended))
     };
 
     let owner = &caller.connection.owner;
     store.change(owner, &id, None, change).await
 }
 
-/// Returns the replies with the questions that they are for.
-fn replies(call: &Call, progress: &Progress) -> Result<Vec<Reply>, Failure> {
-    let failed = call.failed.unwrap_or(false);
-    let mut replies = Vec::new();
-    for (question, reply) in call.replies.iter().flatten() {
-        replies.push(Reply {
-            question: question.clone(),
-            reply: reply.clone(),
-            failed,
-        });
-    }
-
-    if let Some(reply) = &call.reply {
-        // With several open questions, nobody can tell which one this reply is for.
-        let [only] = progress.questions.as_slice() else {
-            let open = progress.questions.iter().map(|open| &open.id);
-            let open = NameList::and(open.collect::<Vec<_>>());
-            return Err(Failure::new(format_args!(
-                "several questions are open: {open}; expected `replies` with their ids"
-            )));
-        };
-        replies.push(Reply {
-            question: only.id.clone(),
-            reply: reply.clone(),
-            failed,
-        });
-    }
-    Ok(replies)
+/// Returns the reply with the question that it is for.
+fn reply(call: Call) -> Result<Reply, Failure> {
+    let question = call.question;
+    Ok(Reply {
+        question: question.ok_or_else(|| missing("question", "the id of the open question"))?,
+        reply: call.reply.unwrap_or_default(),
+        failed: call.failed.unwrap_or(false),
+    })
 }
 
 fn begun(session: &GuidedSession) -> Result<Settings, Failure> {
@@ -290,7 +261,7 @@ fn view(
     id: SessionId,
     session: &GuidedSession,
     settings: Settings,
-    new: Vec<Reply>,
+    new: Option<Reply>,
     is_whole: bool,
 ) -> Result<View, Failure> {
     Ok(View {
@@ -305,7 +276,7 @@ fn view(
 pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
     let session: GuidedSession = stored.state()?;
     let settings = begun(&session)?;
-    let progress = replay(&session, &settings, Vec::new())?;
+    let progress = replay(&session, &settings, None)?;
 
     let mut shown = Shown::of(&stored.header);
     shown.problem = Some(settings.problem);

@@ -89,7 +89,7 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
     }
 
     let is_named = call.session_id.is_some();
-    let last = current(store, caller).await?;
+    let last = caller.connection.current(store, SessionKind::Think).await?;
     let goes_on = |last: &SessionHeader| match strategy {
         None => true,
         Some(strategy) => {
@@ -117,16 +117,6 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
         from: call.branch_from.map(ThoughtId),
     });
     record(store, &caller.connection, id, is_named, beginning, change).await
-}
-
-/// Returns the session that was used last.
-async fn current(store: &SessionStore, caller: &Caller) -> Result<Option<SessionHeader>, Failure> {
-    let connection = &caller.connection;
-    let Some(id) = connection.current(SessionKind::Think) else {
-        return Ok(None);
-    };
-    let stored = store.find(&connection.owner, &id).await?;
-    Ok(stored.map(|stored| stored.header))
 }
 
 /// The arguments of `think_session`.
@@ -184,8 +174,9 @@ async fn manage(
 ) -> Result<String, Failure> {
     let connection = &caller.connection;
     let owner = &connection.owner;
-    let current = || connection.current(SessionKind::Think);
-    let id = call.session_id.clone().or_else(current);
+    let current = connection.current(store, SessionKind::Think).await?;
+    let current = current.map(|header| header.id);
+    let id = call.session_id.clone().or(current);
     let id = id.ok_or_else(no_session);
 
     let change = match call.operation {

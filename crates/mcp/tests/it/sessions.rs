@@ -4,13 +4,15 @@ use cogwork_llm::ScriptedClient;
 use cogwork_mcp::{Server, ServerBuilder, ServerLimits};
 use serde_json::{Value, json};
 
+use crate::guided::View;
 use crate::support::{Client, thought};
 
 /// A tool whose sessions go on for several calls.
 struct Tool {
     name: &'static str,
     begin: Value,
-    next: Value,
+    /// The arguments of the next call after one that said this.
+    next: fn(&str) -> Value,
     /// What the text says after this many calls.
     place: fn(u64) -> String,
     /// What a call without an id says on a connection without a session, if it doesn't begin one.
@@ -18,26 +20,33 @@ struct Tool {
 }
 
 fn tools() -> [Tool; 3] {
-    let sub_question = "sub_question: How far is one?\nsub_question_answer: 17 km";
     [
         Tool {
             name: "sequentialthinking",
             begin: thought(json!({})),
-            next: thought(json!({})),
+            next: |_| thought(json!({})),
             place: |calls| format!("\"thoughtHistoryLength\": {calls}"),
             refusal: None,
         },
         Tool {
             name: "reason",
             begin: json!({"problem": "How far?", "strategy": "self_ask"}),
-            next: json!({"reply": sub_question}),
+            next: |told| {
+                let sub_question = "sub_question: How far is one?\nsub_question_answer: 17 km";
+                let mut reply = View::of(told).reply(sub_question);
+                reply
+                    .as_object_mut()
+                    .expect("arguments")
+                    .remove("sessionId");
+                reply
+            },
             place: |calls| format!("{} of 100 replies", calls - 1),
-            refusal: Some("no session has begun on this connection"),
+            refusal: Some("there is no current session"),
         },
         Tool {
             name: "think",
             begin: json!({"strategy": "linear", "thought": "How far?"}),
-            next: json!({"thought": "On."}),
+            next: |_| json!({"thought": "On."}),
             place: |calls| format!("Thought {calls} is recorded."),
             refusal: Some("there is no current session"),
         },
@@ -69,7 +78,8 @@ async fn a_session_with_a_name_is_there_for_every_connection_and_after_a_restart
         let begin = named(&tool.begin, "way");
         let mut told = vec![one.accepted(tool.name, begin).await];
         for client in [other, restarted] {
-            let next = named(&tool.next, "way");
+            let last = told.last().expect("a first one");
+            let next = named(&(tool.next)(last), "way");
             told.push(client.accepted(tool.name, next).await);
         }
         for (calls, text) in (1..).zip(told) {
@@ -85,15 +95,16 @@ async fn calls_without_a_name_are_for_the_session_of_their_connection() {
         let one = Client::of(&server).await;
         let other = Client::of(&server).await;
 
-        one.accepted(tool.name, tool.begin.clone()).await;
+        let begun = one.accepted(tool.name, tool.begin.clone()).await;
+        let next = (tool.next)(&begun);
         let told = match tool.refusal {
-            Some(_) => other.refused(tool.name, tool.next.clone()).await,
-            None => other.accepted(tool.name, tool.next.clone()).await,
+            Some(_) => other.refused(tool.name, next.clone()).await,
+            None => other.accepted(tool.name, next.clone()).await,
         };
         let place = (tool.place)(1);
         assert!(told.contains(tool.refusal.unwrap_or(&place)), "{told}");
 
-        let on = one.accepted(tool.name, tool.next.clone()).await;
+        let on = one.accepted(tool.name, next).await;
         assert!(on.contains(&(tool.place)(2)), "{on}");
     }
 }
@@ -137,9 +148,10 @@ async fn arguments_that_are_too_long_are_refused_and_change_nothing() {
     };
     for tool in tools() {
         let client = Client::new(builder().with_limits(limits)).await;
-        client.accepted(tool.name, tool.begin).await;
+        let begun = client.accepted(tool.name, tool.begin).await;
 
-        let mut long = tool.next.clone();
+        let next = (tool.next)(&begun);
+        let mut long = next.clone();
         let text = if tool.name == "reason" {
             "reply"
         } else {
@@ -153,7 +165,7 @@ async fn arguments_that_are_too_long_are_refused_and_change_nothing() {
             "{refused}"
         );
 
-        let on = client.accepted(tool.name, tool.next).await;
+        let on = client.accepted(tool.name, next).await;
         assert!(on.contains(&(tool.place)(2)), "{on}");
     }
 }

@@ -17,9 +17,7 @@ fn reason(process: &mut Process, arguments: &Value) -> Option<View> {
 }
 
 fn reply(mind: &Mind, view: &View) -> Value {
-    let question = view.questions.first().expect("a question");
-    let replies = json!({question.id.as_str(): mind.reply(question)});
-    json!({"sessionId": "killed", "replies": replies})
+    view.reply(mind.reply(view.question()))
 }
 
 /// How often the server is killed in a session.

@@ -7,3 +7,5 @@ mod replies;
 mod sessions;
 mod strategies;
 mod support;
+
+pub(crate) use support::View;

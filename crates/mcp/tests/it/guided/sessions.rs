@@ -13,33 +13,21 @@ const TOOL_CALLS: &str = "```yaml\ntool_calls:\n- name: height\n  arguments: {of
 async fn with_tool_calls(host: &Host) -> View {
     let mut arguments = Mind::named("loop").beginning();
     arguments["tools"] = Mind::named("react").beginning()["tools"].clone();
-    host.reason(arguments).await;
-    host.reason(json!({"reply": TOOL_CALLS})).await
+    let begun = host.reason(arguments).await;
+    host.reason(begun.reply(TOOL_CALLS)).await
 }
 
 #[tokio::test]
-async fn several_questions_are_answered_out_of_order_and_tools_may_fail() {
+async fn several_tools_are_called_one_after_another_and_may_fail() {
     let mut host = Host::new().await;
-    let called = with_tool_calls(&host).await;
-    let [first, second] = called.ids()[..] else {
-        panic!("two questions: {}", called.text);
-    };
-
-    // Without an id, it isn't clear which one is meant.
-    let refused = host.refused(json!({"reply": "2469"})).await;
-    assert!(
-        refused.starts_with("several questions are open: "),
-        "{refused}"
-    );
-
-    let failed = json!({"replies": {second: "not on the map"}, "failed": true});
-    let left = host.reason(failed).await;
-    assert_eq!(left.ids(), [first]);
+    let first = with_tool_calls(&host).await;
+    let second = host.reason(first.reply("2469")).await;
 
     host.restart().await;
-    let output = json!({"sessionId": called.session, "reply": "2469"});
-    let next = host.reason(output).await;
-    let question = &next.questions[0].text;
+    let mut failed = second.reply("not on the map");
+    failed["failed"] = json!(true);
+    let next = host.reason(failed).await;
+    let question = &next.question().text;
     assert!(
         question.contains("2469") && question.contains("not on the map"),
         "{question}"
@@ -70,34 +58,51 @@ async fn a_reply_with_other_settings_is_refused() {
 }
 
 #[tokio::test]
-async fn replies_to_old_and_unknown_questions_are_refused() {
+async fn a_reply_is_only_taken_for_the_open_question() {
     let host = Host::new().await;
     let mind = Mind::named("linear");
     let first = host.begin(mind).await;
-    let next = host.reply_all(mind, &first).await;
-    let open = next.ids()[0];
+    let next = host.answer(mind, &first).await;
+    let open = &next.question().id;
 
-    for question in [first.ids()[0], "q2-000000", "", "q99", "\u{1b}[31m"] {
-        let call = json!({"replies": {question: "thought: Again."}});
+    // The first one is what a call that is repeated has.
+    for question in [&*first.question().id, "q2-000000", "", "q99", "\u{1b}[31m"] {
+        let call = json!({"question": question, "reply": "thought: Again."});
         let refused = host.refused(call).await;
-        let expected = format!("or was never asked; expected `{open}`");
+        let expected = format!("which isn't open; expected one for `{open}`");
         assert!(refused.ends_with(&expected), "{refused}");
         assert!(!refused.contains('\u{1b}'));
     }
+    let refused = host.refused(json!({"reply": "thought: Again."})).await;
+    let expected = "`question` is missing; expected the id of the open question";
+    assert_eq!(refused, expected);
 
-    // What can be used is used.
-    let replies = json!({open: mind.reply(&next.questions[0]), "q99": "thought: Again."});
-    let view = host.reason(json!({"replies": replies})).await;
-    assert!(view.text.starts_with("Not accepted: the question `q99`"));
-    assert_eq!(view.replies, 2);
+    assert_eq!(host.answer(mind, &next).await.replies, 2);
+}
+
+#[tokio::test]
+async fn a_session_that_was_removed_is_no_longer_the_current_one() {
+    let tools = ["reason", "think_session"];
+    let host = Host::with(Server::builder().with_built_in_tools(tools)).await;
+    let begun = host.begin(Mind::named("linear")).await;
+    let remove = json!({"operation": "remove", "sessionId": begun.session});
+    host.client.accepted("think_session", remove).await;
+
+    let list = host.client.accepted("reason", json!({})).await;
+    assert_eq!(list, "There are no sessions.");
+    let refused = host
+        .refused(json!({"question": "q1", "reply": "On."}))
+        .await;
+    assert!(refused.starts_with("there is no current session; expected `problem`"));
 }
 
 #[tokio::test]
 async fn only_the_call_of_a_tool_can_fail() {
     let host = Host::new().await;
-    host.begin(Mind::named("linear")).await;
+    let begun = host.begin(Mind::named("linear")).await;
 
-    let call = json!({"reply": "no idea", "failed": true});
+    let mut call = begun.reply("no idea");
+    call["failed"] = json!(true);
     let refused = host.refused(call).await;
     assert_eq!(refused, "only the call of a tool can fail; write a reply");
 }
@@ -110,9 +115,7 @@ async fn two_clients_can_work_on_one_session() {
     let mind = Mind::named("chain_of_thought");
 
     let view = View::of(&one.accepted("reason", mind.beginning()).await);
-    let question = &view.questions[0];
-    let replies = json!({question.id.as_str(): mind.reply(question)});
-    let reply = json!({"sessionId": view.session, "replies": replies});
+    let reply = view.reply(mind.reply(view.question()));
     let (first, second) = tokio::join!(
         one.call("reason", reply.clone()),
         other.call("reason", reply)
@@ -130,7 +133,7 @@ async fn a_session_whose_questions_differ_is_refused() {
     let mut host = Host::new().await;
     let mind = Mind::named("linear");
     let view = host.begin(mind).await;
-    host.reply_all(mind, &view).await;
+    host.answer(mind, &view).await;
 
     // As if an earlier version had asked another question.
     host.edit("UPDATE entries SET body = replace(body, 'q1-', 'q1-0') WHERE number = 2");

@@ -10,10 +10,8 @@ async fn each_strategy_reaches_its_answer_question_by_question() {
     let host = Host::new().await;
     for mind in &MINDS {
         let mut view = host.begin(mind).await;
-        while let Some(question) = view.questions.first() {
-            let replies = json!({question.id.as_str(): mind.reply(question)});
-            let call = json!({"sessionId": view.session, "replies": replies});
-            view = host.reason(call).await;
+        while view.is_open() {
+            view = host.answer(mind, &view).await;
         }
 
         assert!(view.is_answered(), "{}: {}", mind.strategy, view.text);
@@ -52,7 +50,7 @@ async fn a_budget_is_called_nearly_spent_only_when_it_is() {
                 mind.strategy,
                 view.text
             );
-            view = host.reply_all(mind, &view).await;
+            view = host.answer(mind, &view).await;
         }
     }
 
@@ -60,7 +58,7 @@ async fn a_budget_is_called_nearly_spent_only_when_it_is() {
     let mut arguments = mind.beginning();
     arguments["maxReplies"] = json!(2);
     let first = host.reason(arguments).await;
-    let second = host.reply_all(mind, &first).await;
+    let second = host.answer(mind, &first).await;
     assert!(second.text.contains(nearly), "{}", second.text);
 }
 
@@ -71,7 +69,7 @@ async fn a_session_can_be_concluded_at_any_time() {
         for (calls, answer) in [(0, None), (1, Some("about fifty")), (2, None)] {
             let mut view = host.begin(mind).await;
             for _ in 0..calls {
-                view = host.reply_all(mind, &view).await;
+                view = host.answer(mind, &view).await;
             }
 
             let conclude = json!({"sessionId": view.session, "conclude": true, "reply": answer});
@@ -99,7 +97,7 @@ async fn a_model_that_never_gives_a_usable_reply_fails_the_session() {
     let host = Host::new().await;
     let mut view = host.begin(Mind::named("step_back")).await;
     while view.is_open() {
-        view = host.reason(json!({"reply": ""})).await;
+        view = host.reason(view.reply("")).await;
     }
 
     assert_eq!(view.replies, 9);

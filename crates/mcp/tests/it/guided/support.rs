@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_mcp::{Server, ServerBuilder};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::mind::Mind;
@@ -14,7 +14,7 @@ use crate::support::{Client, text};
 pub(crate) struct View {
     pub(crate) text: String,
     pub(crate) session: String,
-    pub(crate) questions: Vec<Question>,
+    question: Option<Question>,
     /// The number of replies of the model.
     pub(crate) replies: u64,
     pub(crate) thoughts: u64,
@@ -36,31 +36,43 @@ impl View {
             count.parse().expect("a number")
         };
 
-        let mut questions: Vec<Question> = Vec::new();
+        let mut question: Option<Question> = None;
         for line in body.lines() {
             let id = line.strip_prefix("Question q");
             let id = id.and_then(|id| id.strip_suffix(':'));
-            match (id, questions.last_mut()) {
-                (Some(id), _) => questions.push(Question {
-                    id: format!("q{id}"),
-                    text: String::new(),
-                }),
+            match (id, &mut question) {
+                (Some(id), None) => {
+                    question = Some(Question {
+                        id: format!("q{id}"),
+                        text: String::new(),
+                    });
+                }
                 (None, _) if line.starts_with("Call `reason` with") => {}
-                (None, Some(question)) => question.text += &format!("{line}\n"),
+                (_, Some(question)) => question.text += &format!("{line}\n"),
                 (None, None) => {}
             }
         }
         Self {
             text: text.to_owned(),
             session: session.to_owned(),
-            questions,
+            question,
             replies: number(" of "),
             thoughts: number(" thought"),
         }
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        !self.questions.is_empty()
+        self.question.is_some()
+    }
+
+    pub(crate) fn question(&self) -> &Question {
+        self.question.as_ref().expect("a question")
+    }
+
+    /// Returns the call that replies to the question.
+    pub(crate) fn reply(&self, reply: impl Into<Value>) -> Value {
+        let (id, reply) = (&self.question().id, reply.into());
+        json!({"sessionId": self.session, "question": id, "reply": reply})
     }
 
     pub(crate) fn is_answered(&self) -> bool {
@@ -73,11 +85,6 @@ impl View {
             let best = line.strip_prefix("Best answer so far: ");
             best.or_else(|| line.strip_prefix("Answer: "))
         })
-    }
-
-    pub(crate) fn ids(&self) -> Vec<&str> {
-        let questions = self.questions.iter();
-        questions.map(|question| question.id.as_str()).collect()
     }
 }
 
@@ -143,23 +150,18 @@ impl Host {
         self.reason(json!({"sessionId": view.session})).await
     }
 
-    /// Replies to all open questions.
-    pub(crate) async fn reply_all(&self, mind: &Mind, view: &View) -> View {
-        let replies = view.questions.iter();
-        let replies: Map<String, Value> = replies
-            .map(|question| (question.id.clone(), mind.reply(question).into()))
-            .collect();
-        self.reason(json!({"sessionId": view.session, "replies": replies}))
-            .await
+    /// Replies to the question as the mind does.
+    pub(crate) async fn answer(&self, mind: &Mind, view: &View) -> View {
+        self.reason(view.reply(mind.reply(view.question()))).await
     }
 
-    /// Answers all open questions until the session ends, at most 60 times. Returns the last result.
+    /// Answers questions until the session ends, at most 60 times. Returns the last result.
     pub(crate) async fn finish(&self, mind: &Mind, mut view: View) -> View {
         for _ in 0..60 {
             if !view.is_open() {
                 return view;
             }
-            view = self.reply_all(mind, &view).await;
+            view = self.answer(mind, &view).await;
         }
         panic!("the session doesn't end: {}", view.text);
     }

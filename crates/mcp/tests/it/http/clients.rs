@@ -52,7 +52,7 @@ async fn sessions_of_another_token_cannot_be_reached() {
 
     for reached in [
         json!({"sessionId": "diary"}),
-        json!({"sessionId": "diary", "reply": "I know."}),
+        json!({"sessionId": "diary", "question": "q1", "reply": "I know."}),
         json!({"sessionId": "diary", "conclude": true}),
     ] {
         let refused = theirs.refused("reason", reached).await;

@@ -3,6 +3,7 @@ use rmcp::model::PaginatedRequestParams;
 use serde_json::json;
 
 use super::{client, solve, think};
+use crate::guided::View;
 use crate::support::{Client, block_on};
 
 /// Texts that try to leave their place in Markdown, in a drawing, or in a terminal.
@@ -123,8 +124,8 @@ async fn others(client: &Client, index: usize, text: &str) {
         "strategy": "chain_of_thought",
         "problem": text,
     });
-    client.accepted("reason", begin).await;
-    let reply = json!({"reply": format!("steps:\n- {text}\n- Add.")});
+    let begun = client.accepted("reason", begin).await;
+    let reply = View::of(&begun).reply(format!("steps:\n- {text}\n- Add."));
     client.accepted("reason", reply).await;
 }
 

@@ -2,6 +2,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::{client, solve, think};
+use crate::guided::View;
 
 #[tokio::test]
 async fn a_session_of_sequentialthinking_as_markdown_and_as_json() {
@@ -59,13 +60,14 @@ async fn a_guided_session_as_markdown_and_as_json() {
         "strategy": "chain_of_thought",
         "problem": "What is\n17 * 3?",
     });
-    client.accepted("reason", begin).await;
+    let mut told = client.accepted("reason", begin).await;
     for reply in [
         "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
         "results:\n- 30\n- 21\n- 51\nanswer: 51",
         "thought: 51 / 3 = 17.\nholds: yes",
     ] {
-        client.accepted("reason", json!({"reply": reply})).await;
+        let reply = View::of(&told).reply(reply);
+        told = client.accepted("reason", reply).await;
     }
 
     let text = client.read("cogwork://sessions/mine").await;
