@@ -100,13 +100,13 @@ impl Events {
         // Only whole lines are decoded, since a chunk may end within a character.
         let line = String::from_utf8_lossy(&line);
         // The specification allows a byte order mark at the beginning.
-        let line = line.trim_start_matches('\u{feff}');
-        let line = line.trim_end_matches(['\r', '\n']);
+        let line = line.trim_start_matches('\u{feff}').trim_end_matches('\n');
+        let line = line.strip_suffix('\r').unwrap_or(line);
 
         match self.framing {
             _ if self.is_whole == Some(true) => self.data.push_str(line),
-            Framing::Events if line.is_empty() => self.end_event(),
-            Framing::Events => self.field(line)?,
+            // A line may also end with a carriage return alone, though hardly any server does that.
+            Framing::Events => line.split('\r').try_for_each(|line| self.field(line))?,
             Framing::Lines => {
                 self.data.push_str(line.trim());
                 self.end_event();
@@ -115,8 +115,14 @@ impl Events {
         Ok(())
     }
 
-    /// Reads a field. A comment is a field without a name, and unknown fields are ignored.
+    /// Reads a field, or the empty line after an event. A comment is a field without a name, and unknown
+    /// fields are ignored.
     fn field(&mut self, line: &str) -> Result<(), LlmError> {
+        if line.is_empty() {
+            self.end_event();
+            return Ok(());
+        }
+
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         // The specification removes one space; further ones belong to the text.
         let value = value.strip_prefix(' ').unwrap_or(value);
