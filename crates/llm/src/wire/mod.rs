@@ -250,12 +250,13 @@ pub(crate) fn text(value: &Value, pointer: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Returns the count at a JSON pointer. Some servers write `12.0`; a negative count is read as 0.
+/// Returns the count at a JSON pointer. Some servers write `12.0` or `"12"`; a negative count is read
+/// as 0.
 pub(crate) fn count(value: &Value, pointer: &str) -> Option<u64> {
-    let value = value.pointer(pointer)?;
-    value
-        .as_u64()
-        .or_else(|| value.as_f64().map(|count| count as u64))
+    match value.pointer(pointer)? {
+        Value::String(text) => text.trim().parse().ok(),
+        value => value.as_u64().or(value.as_f64().map(|count| count as u64)),
+    }
 }
 
 /// Returns the elements at a JSON pointer; none if it leads to anything but an array.

@@ -139,7 +139,7 @@ async fn usage_is_taken_as_far_as_it_goes() {
     let reply = r#"{"choices":[{"message":{"content":"a"}}],"usage":$}"#;
     let table = r#"
         null | {} | "none" | [1, 2] | {"prompt_tokens":"many"} => "a" Stop
-        {"prompt_tokens":5} | {"prompt_tokens":5.0,"completion_tokens":-1} => "a" Stop tokens 5 0 0 0 0
+        {"prompt_tokens":"5"} | {"prompt_tokens":5} | {"prompt_tokens":5.0,"completion_tokens":-1} => "a" Stop tokens 5 0 0 0 0
         {"completion_tokens":5,"prompt_tokens":null} => "a" Stop tokens 0 5 0 0 0
         {"prompt_tokens":1e300,"completion_tokens":1} => "a" Stop tokens 18446744073709551615 1 0 0 0
         {"prompt_tokens":5,"prompt_tokens_details":null} => "a" Stop tokens 5 0 0 0 0
