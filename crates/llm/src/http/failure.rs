@@ -95,9 +95,11 @@ pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, endpoint
         None if is_page => format!("the server responded {status} without a reason"),
         None => text.trim().to_owned(),
     };
-    // Servers also respond with 404 if the model doesn't exist; then the URL is correct.
+    // Servers also respond with 404 if the model doesn't exist, and OpenRouter if nobody who has it
+    // supports tools; then the URL is correct.
+    let is_of_model = details.mentions(&["model", "no endpoints found"]);
     let message = match status.as_u16() {
-        404 | 405 if details.mentions(&["model"]) => format!("{address}: {message}"),
+        404 | 405 if is_of_model => format!("{address}: {message}"),
         404 | 405 => {
             let reason = message.trim_end_matches('.');
             format!("{address}: {reason}; expected a base URL that ends before {endpoint}")

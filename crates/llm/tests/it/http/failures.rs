@@ -44,6 +44,7 @@ async fn a_wrong_address_is_named_but_not_for_a_model_that_the_server_lacks() {
         Responses 404 404 page not found => responses: 404 page not found; expected a base URL that ends before /responses, often in /v1
         Messages 404  => messages: the server responded 404 Not Found without a reason; expected a base URL that ends before /v1/messages
         Chat 404 {"error":{"message":"model 'm' not found"}} => chat/completions: model 'm' not found
+        Chat 404 {"error":{"message":"No endpoints found that support tool use."}} => chat/completions: No endpoints found that support tool use.
     "#;
     check(table, async |row| {
         let [protocol, status, body] = row.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
