@@ -21,17 +21,14 @@ pub(super) fn check(
     secrets: &Secrets,
 ) -> Result<Url, String> {
     let why = match parse(text, example) {
-        Ok(url) if url.query().is_none() && url.fragment().is_none() => return Ok(url),
-        Ok(_) => "has a query or a fragment; remove it".to_owned(),
+        Ok(url) if url.fragment().is_none() => return Ok(url),
+        Ok(_) => "has a fragment; remove it".to_owned(),
         Err(why) => why,
     };
 
     let shown = shown(text, secrets);
-    let place = variable.map(|name| format!(" in {name}"));
-    Err(format!(
-        "the base URL {shown}{} {why}",
-        place.unwrap_or_default()
-    ))
+    let place = variable.map_or_else(String::new, |name| format!(" in {name}"));
+    Err(format!("the base URL {shown}{place} {why}"))
 }
 
 /// Returns what errors show of a base URL: no query, and nothing at all if there may be credentials in
@@ -41,8 +38,12 @@ fn shown(text: &str, secrets: &Secrets) -> String {
         return "(not shown: it may contain a secret)".to_owned();
     }
 
-    let without_query = text.split(['?', '#']).next().unwrap_or_default();
-    secrets.line(&format!("{without_query:?}"))
+    secrets.line(&format!("{:?}", without_query(text)))
+}
+
+/// Returns an address without its query, which may contain a key.
+pub(super) fn without_query(text: &str) -> &str {
+    text.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// Returns a parsed address, or what is wrong with it, as the end of a sentence.

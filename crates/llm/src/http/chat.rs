@@ -236,7 +236,7 @@ impl ChatConnection {
     fn owner<'a>(&'a self, api: &'a Api) -> [&'a str; 3] {
         [
             api.endpoint,
-            self.exchange().base_url.as_str(),
+            &self.exchange().shown_url,
             &self.connection.model,
         ]
     }

@@ -19,7 +19,7 @@ pub(crate) struct Exchange {
     pub(super) protocol: &'static Protocol,
     pub(super) http: reqwest::Client,
     pub(super) base_url: Url,
-    /// The base URL as given, without secrets.
+    /// The base URL as given, without secrets and without its query.
     pub(super) shown_url: String,
     pub(super) timeout: Duration,
     pub(super) max_response_bytes: usize,

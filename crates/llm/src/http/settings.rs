@@ -282,10 +282,11 @@ impl<C> HttpClientBuilder<C> {
                 invalid_settings("the HTTP client cannot be built").with_source(error)
             })?;
 
+        let shown_url = address::without_query(&self.base_url);
         let exchange = Exchange {
             protocol: self.protocol,
             http,
-            shown_url: secrets.line(self.base_url.trim_end_matches('/')),
+            shown_url: secrets.line(shown_url.trim_end_matches('/')),
             base_url: base_url.clone(),
             timeout: self.timeout,
             max_response_bytes: self.max_response_bytes,
@@ -310,22 +311,18 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
 
 /// Returns the headers of every request to servers with this protocol.
 fn common_headers(protocol: &Protocol) -> HeaderMap {
+    let user_agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
     let common = [
         ("content-type", "application/json"),
         ("accept", "application/json"),
-        (
-            "user-agent",
-            concat!("cogwork-llm/", env!("CARGO_PKG_VERSION")),
-        ),
+        ("user-agent", user_agent),
     ];
 
-    let header = |(name, value)| {
-        (
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        )
-    };
     let own = protocol.headers.iter().copied();
+    let header = |(name, value)| {
+        let value = HeaderValue::from_static(value);
+        (HeaderName::from_static(name), value)
+    };
     common.into_iter().chain(own).map(header).collect()
 }
 

@@ -148,7 +148,8 @@ impl OpenAiClient {
     /// Creates a builder for a client.
     ///
     /// `base_url` is the part of the URL before `/chat/completions` or `/responses`, such as
-    /// `https://api.openai.com/v1`; `model` is the name of the model on the server.
+    /// `https://api.openai.com/v1`; `model` is the name of the model on the server. A query, such as
+    /// Azure's `?api-version=…`, is sent with each request.
     /// [`build`](OpenAiClientBuilder::build) validates both.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiClientBuilder {
         OpenAiClientBuilder::new(&OPENAI, Self::of, base_url.into(), model.into())

@@ -109,7 +109,7 @@ async fn a_stream_is_asked_for_with_usage() {
 
 #[tokio::test]
 async fn the_head_names_path_key_version_and_own_headers() {
-    let server = Server::start([ok(EMPTY), ok(EMPTY), ok(EMPTY), ok(EMPTY)]).await;
+    let server = Server::start([(); 5].map(|()| ok(EMPTY))).await;
     let (with, without) = (server.base_url(), server.origin());
     let key = "sk-test-0123456789";
     let openai = OpenAiClient::builder(format!("{with}/"), "m").with_header("X-Title", "Cogwork");
@@ -122,6 +122,8 @@ async fn the_head_names_path_key_version_and_own_headers() {
     ask(&anthropic.build().unwrap()).await.unwrap();
     ask(&ollama.build().unwrap()).await.unwrap();
     ask(&server.client()).await.unwrap();
+    let azure = OpenAiClient::builder(format!("{with}/deployments/d?api-version=2024-10-21"), "m");
+    ask(&azure.build().unwrap()).await.unwrap();
 
     let mut heads = Vec::new();
     for seen in server.requests() {

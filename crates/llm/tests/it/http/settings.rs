@@ -29,7 +29,7 @@ async fn base_urls_are_checked() {
         "http://host:99999" => it cannot be parsed: invalid port number; expected one like https://api.openai.com/v1
         "localhost:8080/v1" | "ftp://host/v1" | "file:///etc/passwd" | "unix:/run/llm.sock" => it is not an HTTP URL; expected one that begins with http:// or https://
         "http:///v1" | "http:h" | "HTTP:/h/v1" | "http:\\\\h" | "http://\\h" | "https:///v1" => it has no host; expected one like https://api.openai.com/v1
-        "http://host/v1?key=1" | "http://host/v1#top" => "http://host/v1" has a query or a fragment; remove it
+        "http://host/v1#top" | "http://host/v1?key=1#top" => "http://host/v1" has a fragment; remove it
         "http://me@host" | "http://me:secret@host/v1" | "http://:secret@host/v1" => (not shown: it may contain a secret) contains credentials; pass them as the API key or in a header
         "http://me:secret@host:99999" => (not shown: it may contain a secret) cannot be parsed: invalid port number; expected one like https://api.openai.com/v1
         "sk-0123456789" | "sk-01234/56789+=" | "01234.56789" => (not shown: it may contain a secret) cannot be parsed: relative URL without a base; expected one like https://api.openai.com/v1
@@ -59,6 +59,7 @@ async fn good_base_urls_are_taken_and_shown_as_they_were_given() {
         https://api.openai.com/v1// => https://api.openai.com/v1
         HTTP://[::1]:8080/a/b => HTTP://[::1]:8080/a/b
         http://192.168.1.7/v1 => http://192.168.1.7/v1
+        http://host/deployments/d/?api-version=1 => http://host/deployments/d
     ";
     check(table, async |url| {
         let client = OpenAiClient::builder(url, "m").with_api_key("k");
