@@ -61,7 +61,7 @@ impl<'f> Fitter<'f> {
         for (key, tree) in entries {
             let part = match values {
                 Some(values) => self.inside(key, |fitter| fitter.fit(values, tree)),
-                None => self.fit_unknown(key, tree),
+                None => self.fit_unknown(key, is_open, tree),
             };
             let value = fitted.absorb(part, tree);
 
@@ -74,10 +74,14 @@ impl<'f> Fitter<'f> {
         map
     }
 
-    fn fit_unknown(&mut self, key: &str, tree: &Tree) -> Fitted {
+    fn fit_unknown(&mut self, key: &str, is_open: bool, tree: &Tree) -> Fitted {
         self.remember_stray(key, tree);
         // The type may know the key by an alias.
         let mut fitted = Fitted::exact(tree.to_value());
+        if is_open && self.form.keeps_open_keys {
+            return fitted;
+        }
+
         fitted.has_unknown = true;
         let what = format!("{UNKNOWN_KEY} `{}`", Name(key));
         self.reported(fitted, RepairKind::Key, tree, &what)

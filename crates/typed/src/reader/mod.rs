@@ -384,8 +384,14 @@ impl AnswerReader<String> {
 
 impl AnswerReader<Value> {
     /// Creates a reader of values that a JSON Schema describes.
+    ///
+    /// It checks types, bounds and choices. Other keywords, such as `pattern` and `uniqueItems`, are
+    /// for [`with_check`](Self::with_check) and `cogwork_text::check_by_schema`.
     pub fn of_schema(schema: &Value) -> Self {
-        Self::of_form(Form::of_schema(schema))
+        Self::of_form(Form {
+            keeps_open_keys: true,
+            ..Form::of_schema(schema)
+        })
     }
 
     /// Creates a reader of objects with these keys, for questions that are put together when a

@@ -187,6 +187,8 @@ pub(crate) struct Form {
     /// Whether its keys are put together when a program runs. It is then asked for by the form that
     /// is [asked for](Self::asked).
     pub(crate) is_of_keys: bool,
+    /// Whether the value is the JSON itself, which keeps the keys that its schema leaves open.
+    pub(crate) keeps_open_keys: bool,
     /// The names of lines that are left out.
     pub(crate) left_out: Vec<String>,
     /// The keys by which a value is recognized.

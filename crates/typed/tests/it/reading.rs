@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use cogwork_typed::AnswerReader;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::hostile::read;
 
@@ -252,4 +254,19 @@ fn a_value_that_ends_early_is_refused() {
 
     assert!(read::<Pair>(r#"{"right": "a", "left": [1]}}"#).is_ok());
     assert!(read::<Pair>(r#"{"right": "a", "left": [1]} (see [2])"#).is_ok());
+}
+
+#[test]
+fn keys_that_a_schema_leaves_open_are_kept_without_a_report() {
+    let inner = json!({"type": "object", "properties": {"a": {}}});
+    let reader = AnswerReader::of_schema(&json!({
+        "type": "object",
+        "properties": {"free": {"type": "object"}, "inner": inner},
+        "additionalProperties": false,
+    }));
+
+    let reply = r#"{"free": {"c": 3}, "inner": {"a": 1, "b": 2}}"#;
+    let read = reader.read(reply).unwrap();
+    assert_eq!(read.value, serde_json::from_str::<Value>(reply).unwrap());
+    assert_eq!(read.repairs, []);
 }
