@@ -63,12 +63,14 @@ impl Pick {
     }
 
     /// Returns the best arm that meets the conditions, and of equal ones the first. An arm with an
-    /// unknown cost meets no condition on it, and isn't the cheapest.
+    /// unknown cost meets no condition on it, and isn't the cheapest. An arm of which runs were not made
+    /// isn't chosen.
     pub fn choose<'a>(&self, table: &'a Table) -> Option<&'a ArmResult> {
         let best = self.best.as_deref().unwrap_or("0");
         let rank = |arm: &ArmResult| f64::try_from(value(best, &arm.numbers)?).ok();
 
-        let allowed = table.arms.iter().filter(|arm| self.allows(arm));
+        let whole = table.arms.iter().filter(|arm| table.is_whole(arm));
+        let allowed = whole.filter(|arm| self.allows(arm));
         let ranked = allowed.filter_map(|arm| Some((arm, rank(arm)?)));
         // Of equal ones, `max_by` returns the last.
         let best = ranked

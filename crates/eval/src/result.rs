@@ -24,7 +24,7 @@ pub struct Table {
     /// The number of runs that were not made, because a limit was reached or the evaluation was
     /// stopped.
     pub not_run: usize,
-    /// How many these are and what stopped the evaluation, for people.
+    /// How many these are, of which arms, and what stopped the evaluation, for people.
     pub not_made: Option<String>,
     /// How often the judge agrees with its labels.
     pub judge: Option<Share>,
@@ -59,6 +59,11 @@ impl Table {
             judge,
             arms,
         }
+    }
+
+    /// Returns whether all runs of an arm were made.
+    pub(crate) fn is_whole(&self, arm: &ArmResult) -> bool {
+        arm.runs.len() == self.problems * self.repetitions as usize
     }
 
     /// Returns the arm with this name.

@@ -6,7 +6,7 @@ use cogwork_agents::FlowState;
 use cogwork_flow::CancellationToken;
 use cogwork_journal::{RunQuery, RunStatus, Store, StoreError};
 use cogwork_text::files::safe_name;
-use cogwork_text::{OneLine, counted};
+use cogwork_text::{NameList, OneLine, counted};
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -160,10 +160,14 @@ impl Evaluation {
         results.retain(|_, run| run.error.as_deref() != Some(NOT_MADE));
         let mut table = Table::of(suite, &results, agreement);
         let reason = self.stopped_by(&spent, started).unwrap_or_default();
+        let arms = table.arms.iter().filter(|arm| !table.is_whole(arm));
+        let arms = NameList::and(arms.map(|arm| &arm.name).collect_vec());
         table.not_made = match table.not_run {
             0 => None,
-            1 => Some(format!("1 run was not made, because of {reason}")),
-            runs => Some(format!("{runs} runs were not made, because of {reason}")),
+            1 => Some(format!("1 run of {arms} was not made, because of {reason}")),
+            runs => Some(format!(
+                "{runs} runs of {arms} were not made, because of {reason}"
+            )),
         };
         Ok(table)
     }

@@ -107,7 +107,7 @@ at_once: 1
 ";
     place.write("suite.yaml", suite);
     place.write("earlier.json", &place.line("eval suite.yaml --json").out);
-    let problem = "2 runs were not made, because of the limit of 1 call";
+    let problem = "2 runs of `one` were not made, because of the limit of 1 call";
 
     for (arguments, code) in [
         ("eval suite.yaml -q", 0),

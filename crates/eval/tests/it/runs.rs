@@ -212,6 +212,9 @@ async fn limits_stop_it_and_higher_ones_go_on() {
     ));
     let table = project.table().await;
     assert_eq!((project.calls(), table.not_run), (4, 18 - 4));
+    let told =
+        "14 runs of `two`, `sums` and `broken` were not made, because of the limit of 4 calls";
+    assert_eq!(table.not_made.as_deref(), Some(told));
 
     project.write("suite.yaml", SUITE);
     assert_eq!(project.table().await.not_run, 0);

@@ -1,6 +1,6 @@
 //! Tables as text of other programs: hostile names and answers are data.
 
-use cogwork_eval::Pick;
+use cogwork_eval::{Pick, Table};
 
 use crate::support::Project;
 
@@ -32,7 +32,7 @@ async fn names_and_answers_are_only_text() {
     );
 
     let json = serde_json::to_string(&table).unwrap();
-    let read: cogwork_eval::Table = serde_json::from_str(&json).unwrap();
+    let read: Table = serde_json::from_str(&json).unwrap();
     assert_eq!(read, table);
 }
 
@@ -46,12 +46,11 @@ arms:
 baseline: half
 ";
     let table = Project::new(suite).table().await;
-    let picked = |pick: &str| {
-        pick.parse::<Pick>()
-            .unwrap()
-            .choose(&table)
-            .map(|arm| arm.name.clone())
+    let of = |table: &Table, pick: &str| {
+        let pick = pick.parse::<Pick>().unwrap();
+        pick.choose(table).map(|arm| arm.name.clone())
     };
+    let picked = |pick| of(&table, pick);
 
     assert_eq!(picked("most accuracy").as_deref(), Some("half"));
     assert_eq!(
@@ -59,6 +58,9 @@ baseline: half
         Some("none")
     );
     assert_eq!(picked("accuracy >= 0.8"), None);
+    let mut part = table.clone();
+    part.arms[0].runs.pop();
+    assert_eq!(of(&part, "most accuracy").as_deref(), Some("none"));
     assert_eq!(
         picked("accuracy > 0.3 and tokens < 100").as_deref(),
         Some("half")
