@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex};
 use crate::shown::hostile::assert_safe_line;
 use crate::support;
 use cogwork_agents::{Agent, FlowState};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::watch::{EventKind, events};
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{Store, StoreErrorKind};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall};
 use cogwork_tools::{ToolApproval, ToolError, Tools, function};
-use cogwork_typed::ask::Limits;
+use cogwork_typed::ask::{Limits, ToolEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -163,6 +165,37 @@ async fn each_call_is_approved_and_answers_may_come_one_by_one() {
     let told = requests[1].messages().iter().last().unwrap().clone();
     assert!(told.is_tool_failure());
     assert_eq!(told.text(), "refused by a person");
+}
+
+#[tokio::test]
+async fn a_call_of_an_unknown_tool_is_reported_once_however_often_the_visit_is_resumed() {
+    let calls = [call("1", "call", "Ada"), call("2", "send", "Bob")];
+    let flow = office(script(calls), tools(&Sent::default()));
+    let (sink, mut events) = events(100);
+    let journal = MemoryJournal::new("7");
+    let mut run = flow.begin().with_journal(journal).with_events(sink);
+
+    let mut state = FlowState::new("Write to everyone.");
+    let paused = run
+        .finish(&mut state)
+        .await
+        .unwrap_err()
+        .into_paused()
+        .unwrap();
+    run.deliver(&paused.event, &true).await.unwrap();
+    run.finish(&mut state).await.unwrap();
+    assert_eq!(state.last().tools.len(), 2);
+
+    drop(run);
+    let mut results = 0;
+    while let Some(event) = events.next().await {
+        if let EventKind::Reported { report } = &event.kind
+            && let Some(ToolEvent::ToolResult { .. }) = report.downcast_ref()
+        {
+            results += 1;
+        }
+    }
+    assert_eq!(results, 2);
 }
 
 async fn deliver(store: &Store, event: &str, answer: &(impl Serialize + Sync)) {

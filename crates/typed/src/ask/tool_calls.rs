@@ -160,28 +160,23 @@ impl<'t> ToolCalls<'t> {
         number: &str,
         meter: &Meter,
     ) -> Result<(ToolUse, Duration), CannotWait> {
-        // A call that fails in any case is neither asked about nor recorded.
-        let Ok(input) = input.map_or_else(|| self.tools.input_of(call), Ok) else {
-            let outcome = self.reported(call, self.tools.call(call)).await;
-            return Ok((ToolUse::new(call, outcome), Duration::ZERO));
-        };
-
         meter.count_tool_call();
-        if self.tools.need_approval(call.name()) {
+        let input = input.map_or_else(|| self.tools.input_of(call), Ok);
+        if let Ok(input) = &input
+            && self.tools.need_approval(call.name())
             // Nobody should be asked about a call that is bound to fail.
-            if let Err(error) = self.tools.check(call.name(), &input) {
-                let outcome = self.reported(call, async { Err(error) }).await;
-                return Ok((ToolUse::new(call, outcome), Duration::ZERO));
-            }
-
-            if let Some(refusal) = self.refusal(call.name(), &input, number).await? {
-                return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));
-            }
+            && self.tools.check(call.name(), input).is_ok()
+            && let Some(refusal) = self.refusal(call.name(), input, number).await?
+        {
+            return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));
         }
 
         let what = format!("tool {number} {}", call.name());
         let label = call_label(&what, &call.arguments());
-        let work = self.tools.call_with(call.name(), Some(call.id()), input);
+        let work = async {
+            let (name, id) = (call.name(), call.id());
+            self.tools.call_with(name, Some(id), input?).await
+        };
         // A failure is a result for the model, which goes on with it.
         let made = record(&label, |_| false, || self.reported(call, work), Err).await;
         if made.is_counted {
