@@ -60,32 +60,10 @@ enum Api {
     Responses,
 }
 
-/// The settings of a client for Anthropic's API.
+/// The settings of a client for Anthropic's or Ollama's API.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-struct Anthropic {
-    #[serde(flatten)]
-    server: Server,
-    /// How long the server caches the conversation for the next request. Default: `5m`.
-    #[serde(default)]
-    cache: Cache,
-}
-
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-enum Cache {
-    #[default]
-    #[serde(rename = "5m")]
-    FiveMinutes,
-    #[serde(rename = "1h")]
-    Hour,
-    #[serde(rename = "off")]
-    Off,
-}
-
-/// The settings of a client for Ollama's API.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("additionalProperties" = false))]
-struct Ollama {
+struct Other {
     #[serde(flatten)]
     server: Server,
 }
@@ -96,15 +74,15 @@ pub(super) fn insert(providers: &mut Registry<Provider>) {
         "A server that speaks OpenAI's chat completions or responses, as most do.",
         Provider::new(OpenAi::client),
     );
-    providers.insert::<Anthropic>(
+    providers.insert::<Other>(
         "anthropic",
         "A server that speaks Anthropic's messages.",
-        Provider::new(Anthropic::client),
+        Provider::new(Other::anthropic),
     );
-    providers.insert::<Ollama>(
+    providers.insert::<Other>(
         "ollama",
         "A server of Ollama, by its own protocol.",
-        Provider::new(Ollama::client),
+        Provider::new(Other::ollama),
     );
 }
 
@@ -122,22 +100,13 @@ impl OpenAi {
     }
 }
 
-impl Anthropic {
-    fn client(self) -> Result<Retry<AnthropicClient>, String> {
-        self.server
-            .client("https://api.anthropic.com", |url, name| {
-                let builder = AnthropicClient::builder(url, name);
-                match self.cache {
-                    Cache::FiveMinutes => builder,
-                    Cache::Hour => builder.with_cache_for_an_hour(),
-                    Cache::Off => builder.without_cache(),
-                }
-            })
+impl Other {
+    fn anthropic(self) -> Result<Retry<AnthropicClient>, String> {
+        let address = "https://api.anthropic.com";
+        self.server.client(address, AnthropicClient::builder)
     }
-}
 
-impl Ollama {
-    fn client(self) -> Result<Retry<OllamaClient>, String> {
+    fn ollama(self) -> Result<Retry<OllamaClient>, String> {
         let address = "http://localhost:11434";
         self.server.client(address, OllamaClient::builder)
     }

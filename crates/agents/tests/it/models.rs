@@ -61,7 +61,7 @@ async fn settings_reach_the_server() {
         r#""service_tier":"flex""#,
     ];
 
-    let messages = "      provider: anthropic\n      cache: 1h\n      effort: low\n";
+    let messages = "      provider: anthropic\n      extra: {cache_control: {ttl: 1h, type: ephemeral}}\n      effort: low\n";
     let said = r#"{"content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}"#;
     let message_parts = [
         r#""cache_control":{"ttl":"1h","type":"ephemeral"}"#,

@@ -19,7 +19,9 @@ pub(super) const LATER_SYSTEM: &str = "system messages";
 pub(super) fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let request = call.request;
     let (system, rest) = split_system(request);
-    let default = (!call.extra.contains_key("max_tokens")).then_some(MAX_TOKENS);
+    let is_extra = |name: &str| call.extra.contains_key(name);
+    let default = (!is_extra("max_tokens")).then_some(MAX_TOKENS);
+    let cache = call.cache.filter(|_| !is_extra("cache_control"));
     let (thinking, effort) = request.effort().map(thinking).unzip();
     let format = request.format().map(format).transpose()?;
     let has_output = format.is_some() || effort.as_ref().is_some_and(Option::is_some);
@@ -37,7 +39,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     body.set("temperature", request.temperature().map(decimal));
     body.set("stop_sequences", request.stop());
     body.set("stream", call.stream.then_some(true));
-    body.set("cache_control", call.cache.map(cache_control));
+    body.set("cache_control", cache.map(cache_control));
     body.set("thinking", thinking);
     body.set("output_config", has_output.then_some(output));
     let tools = tools::definitions(request, || body.allows(STRICT), tool)?;
