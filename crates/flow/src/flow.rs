@@ -93,6 +93,8 @@ impl<S> Clone for Flow<S> {
 
 impl<S> fmt::Debug for Flow<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Flow").field(&self.wiring).finish()
+        f.debug_struct("Flow")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::Action;
 use crate::draw::GraphNodeKind;
 use crate::graph::stands_for;
+use crate::places::wait::Accept;
 
-#[derive(Debug)]
 pub(crate) struct Wiring {
     pub(crate) name: String,
     pub(crate) start: usize,
@@ -20,7 +20,6 @@ pub(crate) struct Wiring {
 }
 
 /// A named place in a flow, and its exits.
-#[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: String,
     /// One for each action that it declares.
@@ -30,11 +29,13 @@ pub(crate) struct Place {
 }
 
 /// What a place has that isn't a node.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Inside {
     pub(crate) kind: GraphNodeKind,
     /// The event that a wait waits for.
     pub(crate) event: Option<String>,
+    /// Checks the answer to it.
+    pub(crate) accept: Option<Arc<Accept>>,
     /// The maximum number of items at a time.
     pub(crate) at_most: Option<usize>,
     /// The flows inside, each with its name, or that of its branch.
@@ -55,10 +56,13 @@ impl Inside {
         self
     }
 
-    fn waits_for(&self, event: &str) -> bool {
+    fn any_wait(&self, event: &str, is_meant: &mut dyn FnMut(&Accept) -> bool) -> bool {
         let known = self.event.as_deref();
-        known.is_some_and(|known| stands_for(known, event))
-            || self.flows.iter().any(|(_, flow)| flow.waits_for(event))
+        let own = self.accept.as_deref();
+        let own = own.filter(|_| known.is_some_and(|known| stands_for(known, event)));
+
+        let mut flows = self.flows.iter();
+        own.is_some_and(&mut *is_meant) || flows.any(|(_, flow)| flow.any_wait(event, is_meant))
     }
 
     fn waits(&self) -> bool {
@@ -128,10 +132,11 @@ impl Wiring {
         self.places.iter().position(|place| place.name == name)
     }
 
-    /// Returns whether a node in it, or in a flow inside it, waits for this event.
-    pub(crate) fn waits_for(&self, event: &str) -> bool {
+    /// Returns whether any wait for this event, also in flows inside it, is meant. `is_meant` gets its
+    /// check of answers.
+    pub(crate) fn any_wait(&self, event: &str, is_meant: &mut dyn FnMut(&Accept) -> bool) -> bool {
         let mut inside = self.places.iter().filter_map(|place| place.inside.as_ref());
-        inside.any(|inside| inside.waits_for(event))
+        inside.any(|inside| inside.any_wait(event, is_meant))
     }
 
     /// Returns the places from which neither an end nor a place that waits can be reached.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, FlowBuilder, Wait, from_fn};
+use cogwork_flow::{Action, BoxError, Wait};
 use cogwork_text::{Name, NameList};
 use cogwork_typed::ask::call_label;
 use schemars::JsonSchema;
@@ -34,15 +34,10 @@ pub(super) struct Settings {
     actions: Vec<String>,
 }
 
-/// The action after an answer that cannot be used.
-const ASK_AGAIN: Action = Action::from_static("ask again");
-
 pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
-    let reserved = [ASK_AGAIN, Action::TIMED_OUT];
-    let choice = labels::checked(making, settings.actions, &reserved);
+    let choice = labels::checked(making, settings.actions, &[Action::TIMED_OUT]);
     let reason = settings.reason.unwrap_or_default();
     let waiting = Waiting {
-        id: making.id().into(),
         key: settings.key.map(|key| making.template("key", &key)),
         reason: making.template("reason", &reason),
         choice,
@@ -50,12 +45,11 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
     };
 
     let event = settings.event.unwrap_or_else(|| making.id().to_owned());
-    let flow = waiting.flow(event, settings.timeout.and_then(duration));
-    making.built(flow).map(Made::subflow)
+    let timeout = settings.timeout.and_then(duration);
+    Some(waiting.made(making.id().to_owned(), event, timeout))
 }
 
 struct Waiting {
-    id: Arc<str>,
     key: Option<Template>,
     reason: Template,
     choice: Choice,
@@ -63,55 +57,38 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Returns a flow that waits until there is a usable answer.
-    fn flow(self, event: String, timeout: Option<Duration>) -> FlowBuilder<FlowState> {
-        let id = Arc::clone(&self.id);
-        let ends = self.choice.actions();
+    fn made(self, id: String, event: String, timeout: Option<Duration>) -> Made {
+        let mut actions = self.choice.actions();
         let schema = self.schema();
         let waiting = Arc::new(self);
-        let asking = Arc::clone(&waiting);
-        let named = Arc::clone(&waiting);
+        let shared = || Arc::clone(&waiting);
+        let (using, checking, asking, naming) = (shared(), shared(), shared(), shared());
 
-        let mut wait = Wait::for_event(event, move |state: &mut FlowState, answer: Json| {
-            waiting.use_answer(state, &answer)
-        })
-        .with_reason(move |state| asking.reason(state))
-        .with_schema(schema)
-        .with_actions(ends.iter().cloned().chain([ASK_AGAIN]));
+        let use_answer = move |state: &mut FlowState, answer: Json| {
+            let (text, action) = using.read(&answer)?;
+            state.put(&id, Output::new(text));
+            Ok::<_, BoxError>(action)
+        };
+        let mut wait = Wait::for_event(event, use_answer)
+            .with_check(move |answer| checking.read(answer).map(drop))
+            .with_reason(move |state| asking.reason(state))
+            .with_schema(schema)
+            .with_actions(&actions);
 
-        if named.key.is_some() {
-            wait = wait.with_key(move |state| named.key(state));
+        if waiting.key.is_some() {
+            wait = wait.with_key(move |state| naming.key(state));
         }
         if let Some(timeout) = timeout {
             wait = wait.with_timeout(timeout);
+            actions.push(Action::TIMED_OUT);
         }
-
-        let builder = Flow::builder(&*id)
-            .start("wait")
-            .wait("wait", wait)
-            .edge("wait", ASK_AGAIN, "wait");
-        let builder = ends
-            .into_iter()
-            .fold(builder, |builder, action| builder.end("wait", action));
-
-        if timeout.is_none() {
-            return builder;
+        Made {
+            actions,
+            add: Box::new(|builder, id| builder.wait(id, wait)),
         }
-
-        // The next visit doesn't begin with the last refusal of this one.
-        let timed_out = Action::TIMED_OUT;
-        let give_up = from_fn(move |state: &mut FlowState| {
-            state.refusals.remove(&*id);
-            Action::TIMED_OUT
-        });
-        builder
-            .node("give up", give_up.with_actions([&timed_out]))
-            .edge("wait", &timed_out, "give up")
-            .end("give up", &timed_out)
     }
 
-    /// Returns the schema of answers. A form offers the first kind. Stores refuse what doesn't match; an
-    /// answer that comes before the question, or without a store, is asked for again.
+    /// Returns the schema of answers. A form offers the first kind.
     fn schema(&self) -> Json {
         if !self.choice.is_open() {
             return json!({"anyOf": [{"type": "string"}, {}]});
@@ -156,33 +133,13 @@ impl Waiting {
         }
     }
 
-    /// Returns the reason, after what was wrong with the last answer.
     fn reason(&self, state: &FlowState) -> String {
         let reason = match self.reason.fill_as("`reason`", state) {
             Ok(filled) => filled.text,
             Err(error) => error.to_string(),
         };
-
         // People are shown the reason in messages and pages that this program doesn't write.
-        self.secrets.hide(&match state.refusals.get(&*self.id) {
-            Some(refusal) => format!("{refusal}\n{reason}"),
-            None => reason,
-        })
-    }
-
-    fn use_answer(&self, state: &mut FlowState, answer: &Json) -> Action {
-        match self.read(answer) {
-            Ok((text, action)) => {
-                state.refusals.remove(&*self.id);
-                state.put(&self.id, Output::new(text));
-                action
-            }
-            // Kept in the state, so that the question that is asked again says why.
-            Err(problem) => {
-                state.refusals.insert(self.id.to_string(), problem);
-                ASK_AGAIN
-            }
-        }
+        self.secrets.hide(&reason)
     }
 
     /// Returns the text and the action of an answer, or what is wrong with it.

@@ -52,9 +52,6 @@ pub struct FlowState {
     visits: VecDeque<Visit>,
     #[serde(default, skip_serializing_if = "is_default")]
     dropped_visits: u64,
-    /// Why the last answer to a `wait` node could not be used.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) refusals: BTreeMap<String, String>,
 }
 
 /// The maximum number of visits that a state keeps.

@@ -88,6 +88,7 @@ pub(super) fn refusal(event: &str, error: &RunError) -> Option<String> {
     let problems = [
         "doesn't match the schema of its wait: ",
         "cannot be used any more: ",
+        "can't be used: ",
     ];
     let error = error.to_string();
     let (_, why) = problems.iter().find_map(|text| error.split_once(text))?;

@@ -40,8 +40,8 @@ fn runs_and_what_is_recorded_of_one_are_listed_with_their_times() {
     insta::assert_snapshot!(without_times(&told.out), @"
     TIME  an answer to `go` arrived
     TIME  the run began
-    TIME  add/one/wait#1: waits for `go`
-    TIME  add/one/wait#1: used the answer to `go`
+    TIME  add/one#1: waits for `go`
+    TIME  add/one#1: used the answer to `go`
     TIME  ended on `default` after 1 step
     ");
 }

@@ -102,10 +102,9 @@ fn a_run_that_was_started_without_texts_gets_none_after_an_answer() {
     assert_eq!(place.line(start).code, 5);
 
     let studio = Studio::start(&place);
-    let answer =
-        json!({"id": "7", "step": "review/review/wait#2", "event": "review", "answer": "no"});
+    let answer = json!({"id": "7", "step": "review/review#2", "event": "review", "answer": "no"});
     studio.call("POST /api/run/answers", &answer.to_string());
-    studio.until("7", |run| run["waits"][0]["step"] == "review/review/wait#4");
+    studio.until("7", |run| run["waits"][0]["step"] == "review/review#4");
 
     let events = place.read("runs/7.events");
     assert_eq!(events.matches("left_out").count(), 2, "{events}");

@@ -45,6 +45,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
+use crate::places::wait::Accept;
 use crate::{Action, BoxError};
 
 /// What is kept of one run: the interface between a flow and a store or engine that keeps its
@@ -276,7 +277,7 @@ pub struct Awaited<'a> {
     /// Whether the run [stays at its waits](crate::Run::with_live_waits). Then a journal that learns
     /// of answers in this process waits for this one instead of returning [`Waited::Pending`].
     pub is_live: bool,
-    pub(crate) accept: fn(&Json) -> Result<(), BoxError>,
+    pub(crate) accept: &'a Accept,
 }
 
 impl Awaited<'_> {

@@ -608,13 +608,13 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Checks that an answer is a `T`.
-pub(crate) fn accept<T: DeserializeOwned>(answer: &Json) -> Result<(), BoxError> {
-    match answer.read::<T>() {
-        Ok(_) => Ok(()),
-        Err(problem) => {
-            let problem = format!("the answer cannot be read: {}", problem.detail());
-            Err(RefusedAnswer(problem).into())
-        }
-    }
+/// Checks that an answer is a `T` that can be used.
+pub(crate) fn accept<T: DeserializeOwned>(
+    answer: &Json,
+    check: impl Fn(&T) -> Result<(), String>,
+) -> Result<(), BoxError> {
+    let read = answer.read::<T>();
+    let read = read.map_err(|problem| format!("the answer cannot be read: {}", problem.detail()));
+    let checked = read.and_then(|answer| check(&answer));
+    checked.map_err(|problem| RefusedAnswer(problem).into())
 }

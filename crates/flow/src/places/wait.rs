@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -62,12 +63,14 @@ pub struct Wait<S> {
     why: Box<Describe<S>>,
     within: Option<Duration>,
     schema: Option<Json>,
-    accept: fn(&Json) -> Result<(), BoxError>,
+    accept: Arc<Accept>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
 }
 
 type Describe<S> = dyn Fn(&S) -> String + Send + Sync;
+
+pub(crate) type Accept = dyn Fn(&Json) -> Result<(), BoxError> + Send + Sync;
 
 type UseAnswer<S> = dyn Fn(&mut S, &Json) -> Result<Action, BoxError> + Send + Sync;
 
@@ -88,7 +91,7 @@ impl<S> Wait<S> {
             why: Box::new(|_| String::new()),
             within: None,
             schema: None,
-            accept: accept::<T>,
+            accept: Arc::new(|answer| accept(answer, |_: &T| Ok(()))),
             use_answer: Box::new(move |state, answer| {
                 use_answer(state, answer.read()?).into_result()
             }),
@@ -142,7 +145,8 @@ impl<S> Wait<S> {
     /// `Box<serde_json::value::RawValue>`, which is made of a text, keeps them.
     ///
     /// A store refuses answers that don't match it, if they arrive while the run waits. Without a
-    /// store, the wait accepts every answer that it can read. A schema of more than 64 KiB as JSON
+    /// store, the wait accepts every answer that it can read and that its [check](Self::with_check)
+    /// accepts. A schema of more than 64 KiB as JSON
     /// isn't recorded.
     ///
     /// ```
@@ -164,6 +168,21 @@ impl<S> Wait<S> {
         self
     }
 
+    /// Refuses answers for which `check` returns what is expected instead. `T` is the type that the wait
+    /// reads. A refused answer is discarded, and the run waits for another one.
+    ///
+    /// # Default
+    ///
+    /// Every answer that can be read is accepted.
+    #[must_use]
+    pub fn with_check<T: DeserializeOwned>(
+        mut self,
+        check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.accept = Arc::new(move |answer| accept(answer, &check));
+        self
+    }
+
     /// Sets all actions that the closure may return. The default is only [`Action::DEFAULT`].
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
@@ -177,6 +196,7 @@ impl<S> Wait<S> {
                 Some(_) => format!("{} {ANY_KEY}", self.event),
                 None => self.event.clone(),
             }),
+            accept: Some(Arc::clone(&self.accept)),
             ..Inside::of(GraphNodeKind::Wait)
         }
     }
@@ -205,7 +225,7 @@ impl<S: Send> Visit<S> for Wait<S> {
                 within: self.within,
                 schema: self.schema.as_ref(),
                 is_live: false,
-                accept: self.accept,
+                accept: &*self.accept,
             };
 
             let Some(answer) = wait(step, journal, awaited).await? else {

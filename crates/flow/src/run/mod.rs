@@ -8,12 +8,12 @@ use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
-use cogwork_text::{Name, NameList};
+use cogwork_text::{ErrorText, Name, NameList};
 use serde::Serialize;
 use tracing::Instrument;
 
 use crate::draw::FlowGraph;
-use crate::engine::{Journal, MemoryJournal, RefusedAnswer, encode};
+use crate::engine::{Journal, Json, MemoryJournal, RefusedAnswer, encode};
 use crate::execute::budget::Budget;
 use crate::execute::context::Context;
 use crate::execute::cursor::Cursor;
@@ -157,13 +157,14 @@ impl<'f, S> Run<'f, S> {
     /// # Errors
     ///
     /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
-    /// answer is refused by the journal or cannot be recorded.
+    /// answer can't be read, is refused by the wait or the journal, or cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| self.error(Failure::Journal(error));
 
         let (attached, journal) = self.keeper_of(event)?;
         let answer =
             encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
+        self.check_answer(event, &answer)?;
         let delivered = journal.deliver(event, answer).await;
         // Not a failure of the journal: whoever answers can send a different answer.
         delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
@@ -182,6 +183,27 @@ impl<'f, S> Run<'f, S> {
         self.keeper_of(event).map(drop)
     }
 
+    /// Checks that a wait for the event can use an answer.
+    fn check_answer(&self, event: &str, answer: &Json) -> Result<(), RunError> {
+        let mut problem = None;
+        let is_accepted = self.flow.wiring.any_wait(event, &mut |accept| {
+            let refused = accept(answer).err();
+            let is_accepted = refused.is_none();
+            problem = problem.take().or(refused);
+            is_accepted
+        });
+
+        // Whichever wait comes first takes the answer.
+        match problem.filter(|_| !is_accepted) {
+            Some(problem) => {
+                let (event, problem) = (Name(event), ErrorText(&*problem));
+                let reason = format!("the answer to `{event}` can't be used: {problem}");
+                Err(self.error(Failure::Refused(reason)))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns what keeps the answers to an event.
     fn keeper_of(&self, event: &str) -> Result<(&Attached, &dyn Journal), RunError> {
         let name = Name(event);
@@ -192,7 +214,8 @@ impl<'f, S> Run<'f, S> {
 
         let wiring = &self.flow.wiring;
         // The graph doesn't have the events of composite nodes, which only the journal knows.
-        let awaits = |journal: &dyn Journal| wiring.waits_for(event) || journal.awaits(event);
+        let awaits =
+            |journal: &dyn Journal| wiring.any_wait(event, &mut |_| true) || journal.awaits(event);
         let attached = self.context.attached.as_deref();
         let found = attached.and_then(|attached| Some((attached, attached.keeper()?)));
         found

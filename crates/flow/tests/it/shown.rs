@@ -195,8 +195,8 @@ async fn show_pause(waits: &Flow<()>) {
     assert_safe_line(&paused.step.place());
 
     let event = paused.event.clone();
-    run.deliver(&event, &paused.why).await.unwrap();
-    assert_error_is_safe(&run.finish(&mut ()).await.unwrap_err());
+    let refused = run.deliver(&event, &paused.why).await.unwrap_err();
+    assert_error_is_safe(&refused);
 }
 
 async fn show_events(text: &str) {

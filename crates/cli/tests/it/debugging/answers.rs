@@ -19,7 +19,7 @@ fn without_a_terminal_a_run_that_waits_is_answered_later() {
     let waits = place.start(&[]);
     assert_eq!((waits.code, waits.out.as_str()), (5, ""));
     insta::assert_snapshot!(waits.err, @"
-    cogwork: the run waits at editor/wait#2 for `approval`: Publish this? The sea.
+    cogwork: the run waits at editor#2 for `approval`: Publish this? The sea.
     cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer approval=…
     ");
 
@@ -73,7 +73,7 @@ fn an_event_with_a_key_is_answered_as_the_hint_says() {
     let wait = "type: wait, config: {event: approval, key: '{input}', actions: [yes, no]}";
     let place = Place::with_flow(&format!("nodes: [{{id: editor, {wait}}}]"));
     insta::assert_snapshot!(place.start(&[]).err, @"
-    cogwork: the run waits at editor/wait#1 for `approval the sea`
+    cogwork: the run waits at editor#1 for `approval the sea`
     cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer 'approval the sea=…'
     ");
 
@@ -156,7 +156,7 @@ fn on_a_terminal_the_command_asks() {
 
     assert_eq!((told.code, told.out.as_str()), (0, "Sea.\n"), "{screen}");
     for shown in [
-        "editor/wait#2 waits for `approval`",
+        "editor#2 waits for `approval`",
         "Publish this? The sea.",
         "`perhaps` names no action; expected `yes` or `no`",
         "Publish this? Sea.",
@@ -215,7 +215,7 @@ fn an_answer_after_the_time_of_its_wait_is_refused_as_late() {
     let place = Place::with_flow(flow);
     place
         .start(&[])
-        .fails(5, "cogwork: the run waits at go/wait#1 for `go` until 20");
+        .fails(5, "cogwork: the run waits at go#1 for `go` until 20");
     let listed = place.line("runs --journal runs");
     assert!(
         listed.out.contains(": waits for `go` until 20"),
