@@ -8,7 +8,7 @@ use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use tokio::time::timeout;
 
 use super::listing::Listing;
-use super::process::{self, Process};
+use super::process::{self, Group};
 use super::server::Place;
 use super::{McpError, McpServer};
 
@@ -63,35 +63,25 @@ impl Connection {
         lifecycle: ClientLifecycleMode,
     ) -> Result<Self, McpError> {
         let started = process::start(command).map_err(|problem| McpError::new(server, problem));
-        let (mut process, output, input) = started?;
+        let (process, group) = started?;
 
-        let served = client().serve_with_lifecycle((output, input), lifecycle);
-        match served.await {
-            Ok(service) => Ok(Self::new(service, Some(process))),
-            Err(error) => {
-                let mut error = McpError::of_start(server, &error);
-                if error.has_ended
-                    && let Some(status) = process.ended().await
-                {
-                    error.message += &format!(" ({status})");
-                }
-                Err(error)
-            }
+        match client().serve_with_lifecycle(process, lifecycle).await {
+            Ok(service) => Ok(Self::new(service, Some(group))),
+            Err(error) => Err(McpError::of_start(server, &error)),
         }
     }
 
-    fn new(service: RunningService<RoleClient, ClientConfig>, process: Option<Process>) -> Self {
+    fn new(service: RunningService<RoleClient, ClientConfig>, group: Option<Group>) -> Self {
         let connection = Self {
             peer: service.peer().clone(),
             stop: Some(service.cancellation_token()),
             listing: Listing::new(),
         };
 
+        // Whatever a server has left running is killed once it has ended.
         tokio::spawn(async move {
             let _ = service.waiting().await;
-            if let Some(process) = process {
-                process.end().await;
-            }
+            drop(group);
         });
         connection
     }
@@ -108,7 +98,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The transport closes the standard input of the server.
+            // The transport closes the standard input of the server, and later ends it.
             stop.cancel();
         }
     }

@@ -13,7 +13,7 @@ use crate::ToolError;
 #[derive(Clone, thiserror::Error)]
 #[error("{}", MultiLine::new(.message))]
 pub struct McpError {
-    pub(super) message: String,
+    message: String,
     /// Whether a server that was started here has ended.
     pub(super) has_ended: bool,
 }
@@ -45,7 +45,8 @@ impl McpError {
             StartError::ConnectionClosed(_) | StartError::TransportError { .. }
                 if is_started(server) =>
             {
-                return Self::ended(server, "as it started");
+                let when = "as it started; its standard error may say why";
+                return Self::ended(server, when);
             }
             StartError::LegacyFallbackFailed { fallback, .. } => {
                 return Self::of_start(server, fallback);

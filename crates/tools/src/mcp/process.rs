@@ -2,14 +2,10 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use cogwork_text::Escaped;
-#[cfg(unix)]
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::{Child, ChildStdin, ChildStdout};
-use tokio::time::timeout;
+use rmcp::transport::TokioChildProcess;
 
 /// The variables that a child process inherits, on Unix and on Windows: what programs need in order
 /// to be found, to find their files, and to write in the user's language. None of them is a secret.
@@ -19,19 +15,8 @@ const INHERITED: [&str; 2] = [
      SYSTEMROOT TEMP TMP USERNAME USERPROFILE",
 ];
 
-/// How long a process may take to end.
-const ENDING: Duration = Duration::from_secs(3);
-
-/// A process and its children, which are killed when this is dropped. A child that left the group, as
-/// with `setsid`, isn't found.
-pub(super) struct Process {
-    child: Child,
-    /// The id of the group, which is that of the process.
-    group: Option<u32>,
-}
-
-/// Starts a process. Returns it with its standard output and input.
-pub(super) fn start(line: &Command) -> Result<(Process, ChildStdout, ChildStdin), String> {
+/// Starts a process.
+pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group), String> {
     let mut command = copy(line);
     // The keys of the program are in its environment.
     command.env_clear();
@@ -48,10 +33,8 @@ pub(super) fn start(line: &Command) -> Result<(Process, ChildStdout, ChildStdin)
     // A group of its own, so that its children can be killed with it.
     #[cfg(unix)]
     command.process_group(0);
-    // The people who see the errors of the program also see why a server fails.
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-
-    let mut child = command.spawn().map_err(|error| {
+    // With the standard error of the program, so that people see why a server fails.
+    let process = TokioChildProcess::new(command).map_err(|error| {
         let program = Escaped::new(Path::new(line.get_program()).display());
         let hint = match error.kind() {
             io::ErrorKind::NotFound => "; expected a program in PATH or a path to one",
@@ -60,10 +43,8 @@ pub(super) fn start(line: &Command) -> Result<(Process, ChildStdout, ChildStdin)
         format!("can't be started with `{program}`: {error}{hint}")
     })?;
 
-    let pipes = child.stdout.take().zip(child.stdin.take());
-    let (output, input) = pipes.ok_or("has no standard input and output")?;
-    let group = child.id();
-    Ok((Process { child, group }, output, input))
+    let group = Group(process.id());
+    Ok((process, group))
 }
 
 /// Returns the same command, because each process needs one of its own.
@@ -87,34 +68,18 @@ fn set_variables(command: &mut Command, line: &Command) {
     }
 }
 
-impl Process {
-    /// Waits a little until the process has ended, and returns how it did.
-    pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
-        timeout(ENDING, self.child.wait()).await.ok()?.ok()
-    }
+/// A process and its children, which are killed when this is dropped. rmcp ends only the process
+/// itself. A child that left the group, as with `setsid`, isn't found.
+pub(super) struct Group(Option<u32>);
 
-    /// Tells the process to end, unless it does so by itself once its standard input is closed.
-    pub(super) async fn end(mut self) {
-        if self.ended().await.is_none() {
-            #[cfg(unix)]
-            self.signal(Signal::TERM);
-            self.ended().await;
-        }
-    }
-
-    #[cfg(unix)]
-    fn signal(&self, signal: Signal) {
-        let id = self.group.and_then(|id| i32::try_from(id).ok());
-        if let Some(group) = id.and_then(Pid::from_raw) {
-            // It fails if the whole group has ended, which is what is wanted.
-            let _ = kill_process_group(group, signal);
-        }
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Process {
+impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        #[cfg(unix)]
+        if let Some(id) = self.0.and_then(|id| i32::try_from(id).ok())
+            && let Some(group) = rustix::process::Pid::from_raw(id)
+        {
+            // It fails if the whole group has ended, which is what is wanted.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
     }
 }
