@@ -149,7 +149,7 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
     multiply {"factors": [12, 12]} ✗ the reply with this call was withheld in part by a filter; expected a whole one
     "#);
     let spent = thought.trace.spent;
-    assert_eq!((spent.tool_calls, spent.time.as_secs()), (4, 30));
+    assert_eq!((spent.tool_calls, spent.time.as_secs()), (6, 30));
 
     let request = &client.requests()[1];
     let messages = request.messages().iter();
