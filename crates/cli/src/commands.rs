@@ -22,6 +22,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Returns whether a file is a suite, perhaps one with problems.
 fn is_suite(file: &Path) -> bool {
     let text = read_text(file, MOST_BYTES).unwrap_or_default();
+    let text = text.trim_start_matches('\u{feff}');
     text.lines().any(|line| line.starts_with("arms:"))
 }
 

@@ -172,8 +172,8 @@ impl RunJournal {
         let written = self.recorded.progress(failed).await;
         written.map_err(|error| StoreError::of_journal(&self.place, error))?;
 
-        // Without any, nobody wanted them.
-        if !self.store().events(run_id, 0).await?.is_empty()
+        // With no more than their header, nobody wanted them.
+        if self.store().events(run_id, 0).await?.len() > 1
             && let Ok(event) = Json::of(&EventKind::Failed { error })
         {
             let events = self.events();

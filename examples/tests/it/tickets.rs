@@ -194,7 +194,13 @@ fn is_killed_while_clients_follow(store: &Path, kills: u32) {
             .iter()
             .map(|(_, event)| event["type"].as_str().unwrap());
         let types: Vec<_> = types.collect();
-        let expected = ["phase_finished", "paused", "phase_finished", "ended"];
+        let expected = [
+            "phase_finished",
+            "paused",
+            "phase_finished",
+            "phase_finished",
+            "ended",
+        ];
         assert_eq!(types, expected, "{seen:?}");
         let (_, end) = seen.last().unwrap();
         let answer = end["answer"].as_str().unwrap();

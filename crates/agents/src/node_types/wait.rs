@@ -103,21 +103,22 @@ impl Waiting {
             "required": ["action"],
             "additionalProperties": false,
         });
-        json!({"anyOf": [form, {"enum": self.short_answers()}]})
+        let short: Vec<Json> = self.short_answers().map(|(short, _)| short).collect();
+        json!({"anyOf": [form, {"enum": short}]})
     }
 
-    /// Returns the actions as texts, and as the JSON that a command makes of them.
-    fn short_answers(&self) -> Vec<Json> {
-        let labels = self.choice.0.iter().map(Action::as_str);
-        let short = labels.flat_map(|label| {
-            let value = match label {
+    /// Returns the answers that only choose an action: its label as a text, and as the JSON that a
+    /// command makes of it.
+    fn short_answers(&self) -> impl Iterator<Item = (Json, &Action)> {
+        self.choice.0.iter().flat_map(|action| {
+            let value = match action.as_str() {
                 "yes" => Some(json!(true)),
                 "no" => Some(json!(false)),
                 label => serde_json::from_str(label).ok(),
             };
-            [Some(json!(label)), value]
-        });
-        short.flatten().collect()
+            let short = [Some(json!(action)), value].into_iter().flatten();
+            short.map(move |short| (short, action))
+        })
     }
 
     /// Returns the key, shortened to one line, since people write it in commands.
@@ -160,18 +161,18 @@ impl Waiting {
             return Ok((text, Action::DEFAULT));
         }
 
-        let chosen = match answer {
-            Json::String(_) | Json::Number(_) | Json::Bool(_) => text.as_str(),
-            answer => answer.get("action").and_then(Json::as_str).unwrap_or(""),
-        };
-        // Forms and commands offer a switch for a question of yes or no.
-        let switched = answer.as_bool().map(|yes| if yes { "yes" } else { "no" });
-        let switched = switched.and_then(|label| self.choice.named(label));
-        let Some(action) = self.choice.named(chosen).or(switched) else {
+        let form = answer.get("action");
+        let chosen = form.unwrap_or(answer);
+        let mut short = self.short_answers();
+        let named =
+            short.find(|(short, _)| short == chosen && (form.is_none() || short.is_string()));
+        let Some((_, action)) = named else {
             let known = NameList::or(self.choice.0.iter().map(Action::as_str));
-            return Err(match chosen.trim() {
-                "" => format!("the answer names no action; expected {known}"),
-                chosen => format!("`{}` names no action; expected {known}", Name(chosen)),
+            return Err(match chosen {
+                Json::String(chosen) => {
+                    format!("`{}` names no action; expected {known}", Name(chosen))
+                }
+                _ => format!("the answer names no action; expected {known}"),
             });
         };
 

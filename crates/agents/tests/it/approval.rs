@@ -9,12 +9,14 @@ use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::watch::{EventKind, events};
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{Store, StoreErrorKind};
-use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall};
-use cogwork_tools::{ToolApproval, ToolError, Tools, function};
+use cogwork_llm::{
+    ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall, ToolDefinition, async_trait,
+};
+use cogwork_tools::{Tool, ToolApproval, ToolError, Tools, function};
 use cogwork_typed::ask::{Limits, ToolEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The mails that were sent.
@@ -165,6 +167,37 @@ async fn each_call_is_approved_and_answers_may_come_one_by_one() {
     let told = requests[1].messages().iter().last().unwrap().clone();
     assert!(told.is_tool_failure());
     assert_eq!(told.text(), "refused by a person");
+}
+
+/// A tool that leaves the check of its input to whoever calls it.
+struct Strict(Sent);
+
+#[async_trait]
+impl Tool for Strict {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition::new("send", "Sends a mail.", r#"{"type": "object"}"#)
+    }
+
+    fn check(&self, _: &Value) -> Result<(), ToolError> {
+        Err(ToolError::unavailable("no mail today"))
+    }
+
+    async fn call(&self, input: Value) -> Result<String, ToolError> {
+        self.0.lock().unwrap().push(input.to_string());
+        Ok("sent".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_the_tool_refuses_is_neither_asked_about_nor_made() {
+    let sent = Sent::default();
+    let tools = Tools::new().with(Strict(Arc::clone(&sent))).unwrap();
+    let flow = office(script([call("1", "send", "Ada")]), tools);
+
+    let mut state = FlowState::new("Write to Ada.");
+    flow.run(&mut state).await.unwrap();
+    assert!(state.last().tools[0].failed);
+    assert_eq!(sent.lock().unwrap().len(), 0);
 }
 
 #[tokio::test]

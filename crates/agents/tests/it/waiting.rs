@@ -57,7 +57,7 @@ async fn a_wait_pauses_until_the_answer_chooses_an_action() {
     let short = json!({"enum": ["yes", true, "no", false]});
     assert_eq!(schema["anyOf"][1], short);
 
-    let answer = json!({"action": "No", "text": "Write it again."});
+    let answer = json!({"action": "no", "text": "Write it again."});
     run.deliver("review", &answer).await.unwrap();
     let pause = paused(&mut run, &mut state).await;
     assert_eq!(pause.why, "Publish this? A better draft.");
@@ -86,7 +86,9 @@ async fn an_answer_that_names_no_action_is_refused() {
     let too_long = "the answer has more than 1048576 bytes; expected fewer";
     for (answer, problem) in [
         (json!("perhaps"), named("perhaps")),
-        (json!(7), named("7")),
+        (json!("Yes"), named("Yes")),
+        (json!({"action": true}), none.to_owned()),
+        (json!(7), none.to_owned()),
         (json!([7]), none.to_owned()),
         (json!({"text": "no"}), none.to_owned()),
         (json!(long), too_long.to_owned()),
@@ -97,7 +99,7 @@ async fn an_answer_that_names_no_action_is_refused() {
         assert_eq!(pause.why, "Publish this? A draft.");
     }
 
-    run.deliver("review", &" YES ").await.unwrap();
+    run.deliver("review", &"yes").await.unwrap();
     assert!(run.finish(&mut state).await.is_ok());
 }
 
@@ -117,7 +119,12 @@ async fn a_store_refuses_an_answer_that_names_no_action() {
         assert_eq!(refused.kind(), StoreErrorKind::RefusedAnswer);
         assert!(refused.to_string().contains("'yes'"), "{refused}");
     }
-    store.deliver("a", "review", &"yes").await.unwrap();
+    store.deliver("a", "review", &true).await.unwrap();
+
+    let journal = store.resume("a", loaded.flow()).await.unwrap();
+    let mut state = journal.state().unwrap();
+    let mut run = loaded.flow().begin().with_journal(journal);
+    assert_eq!(run.finish(&mut state).await.unwrap().action.as_str(), "yes");
 }
 
 #[tokio::test]

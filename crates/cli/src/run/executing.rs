@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_agents::{FileFlow, FlowState};
+use cogwork_agents::{AgentError, FileFlow, FlowState};
 use cogwork_flow::watch::events;
 use cogwork_flow::{CancellationToken, Ended as End, Paused, Run, RunError};
 use cogwork_journal::{RunJournal, Store};
@@ -51,9 +51,8 @@ impl Execution<'_> {
             None => Ok(()),
         };
         let recorded = recorded.map_err(|error| Exit::after(&error));
-        let tokens = state.usage().total_tokens();
-        if !options.quiet && tokens > 0 {
-            tell(format_args!("calls: {}, tokens: {tokens}", state.calls()));
+        if !options.quiet {
+            tell_spent(&state, ended.as_ref().err());
         }
 
         let ending = Ending::new(ended, loaded, &state);
@@ -126,8 +125,8 @@ impl Execution<'_> {
         deadline: Option<Instant>,
     ) -> Result<End, RunError> {
         // All are checked first: an answer that is left over could answer a later question.
-        for (event, _) in &self.options.answers {
-            run.check_event(event)?;
+        for (event, answer) in &self.options.answers {
+            run.check_answer(event, answer)?;
         }
         // Answers are kept until the run waits for them.
         for (event, answer) in &self.options.answers {
@@ -162,6 +161,19 @@ impl Execution<'_> {
                 return Err(error);
             }
         }
+    }
+}
+
+/// Prints what the visits of the run have spent, with the one that failed.
+fn tell_spent(state: &FlowState, error: Option<&RunError>) {
+    let failed = error.and_then(|error| error.downcast_ref::<AgentError>());
+    let failed = failed.map(|failed| failed.visit().spent);
+    let failed = failed.unwrap_or_default();
+
+    let calls = state.calls().saturating_add(failed.calls);
+    let tokens = state.usage().total_tokens() + failed.usage.total_tokens();
+    if tokens > 0 {
+        tell(format_args!("calls: {calls}, tokens: {tokens}"));
     }
 }
 

@@ -23,13 +23,14 @@ use serde_json::json;
 use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::loader;
 use crate::output::{Ended, Exit, check_replaceable, hide_secrets_of, tell, write_json};
+use crate::signals::stop;
 use executing::Execution;
 use forking::Edited;
 use hint::Hint;
 
 pub(crate) async fn run(arguments: &Run) -> Ended {
-    let input = input(arguments.input.as_deref())?;
     let loaded = load(&arguments.file, &arguments.options).await?;
+    let input = input(arguments.input.as_deref())?;
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
     let flow = loaded.flow();
@@ -40,8 +41,8 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
     }
     if arguments.resume.is_none() {
         // Otherwise, the new run would exist, and the corrected command could not start it.
-        for (event, _) in &arguments.options.answers {
-            flow.begin().check_event(event)?;
+        for (event, answer) in &arguments.options.answers {
+            flow.begin().check_answer(event, answer)?;
         }
     }
 
@@ -110,14 +111,19 @@ async fn load(file: &Path, options: &RunOptions) -> Result<Arc<FileFlow>, BoxErr
     // Before anything is printed about the run.
     hide_secrets_of(&loaded);
 
-    if let Err(error) = loaded.connect().await {
-        tell(format_args!("cogwork: {error}"));
-        if options.json {
-            write_json(json!({"error": error.to_string()}))?;
-        }
-        return Err(Exit::RunFailed.into());
+    // A server may take a minute to start.
+    let (error, exit) = tokio::select! {
+        connected = loaded.connect() => match connected {
+            Ok(()) => return Ok(loaded),
+            Err(error) => (error.to_string(), Exit::RunFailed),
+        },
+        () = stop() => ("interrupted while servers of tools were started".to_owned(), Exit::Interrupted),
+    };
+    tell(format_args!("cogwork: {error}"));
+    if options.json {
+        write_json(json!({"error": error}))?;
     }
-    Ok(loaded)
+    Err(exit.into())
 }
 
 /// Returns the input of a run, which `-` reads from standard input.

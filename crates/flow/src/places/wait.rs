@@ -169,7 +169,9 @@ impl<S> Wait<S> {
     }
 
     /// Refuses answers for which `check` returns what is expected instead. `T` is the type that the wait
-    /// reads. A refused answer is discarded, and the run waits for another one.
+    /// reads. [`Run::deliver`](crate::Run::deliver) refuses such an answer. A store, which only knows the
+    /// [schema](Self::with_schema), may take it; the step that would use it then fails, and waits again
+    /// once the run is resumed.
     ///
     /// # Default
     ///

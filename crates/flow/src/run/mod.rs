@@ -159,17 +159,12 @@ impl<'f, S> Run<'f, S> {
     /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
     /// answer can't be read, is refused by the wait or the journal, or cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
-        let failed = |error| self.error(Failure::Journal(error));
-
-        let (attached, journal) = self.keeper_of(event)?;
-        let answer =
-            encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
-        self.check_answer(event, &answer)?;
+        let (journal, answer) = self.checked(event, answer)?;
         let delivered = journal.deliver(event, answer).await;
         // Not a failure of the journal: whoever answers can send a different answer.
         delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
             Ok(refused) => self.error(Failure::Refused(refused.to_string())),
-            Err(error) => failed(error),
+            Err(error) => self.error(Failure::Journal(error)),
         })
     }
 
@@ -178,21 +173,29 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if no node of the flow waits for this event, or if the run has ended.
-    pub fn check_event(&self, event: &str) -> Result<(), RunError> {
-        self.keeper_of(event).map(drop)
+    /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
+    /// answer can't be read or is refused by the wait.
+    pub fn check_answer(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
+        self.checked(event, answer).map(drop)
     }
 
-    /// Checks that a wait for the event can use an answer.
-    fn check_answer(&self, event: &str, answer: &Json) -> Result<(), RunError> {
+    /// Returns what keeps the answers to an event, and an answer that a wait for it can use.
+    fn checked(
+        &self,
+        event: &str,
+        answer: &impl Serialize,
+    ) -> Result<(&dyn Journal, Json), RunError> {
+        let (attached, journal) = self.keeper_of(event)?;
+        let answer = encode(answer, attached.max_outcome())
+            .map_err(|problem| self.error(Failure::Journal(problem.into())))?;
+
         let mut problem = None;
         let is_accepted = self.flow.wiring.any_wait(event, &mut |accept| {
-            let refused = accept(answer).err();
+            let refused = accept(&answer).err();
             let is_accepted = refused.is_none();
             problem = problem.take().or(refused);
             is_accepted
         });
-
         // Whichever wait comes first takes the answer.
         match problem.filter(|_| !is_accepted) {
             Some(problem) => {
@@ -200,7 +203,7 @@ impl<'f, S> Run<'f, S> {
                 let reason = format!("the answer to `{event}` can't be used: {problem}");
                 Err(self.error(Failure::Refused(reason)))
             }
-            None => Ok(()),
+            None => Ok((journal, answer)),
         }
     }
 

@@ -2,6 +2,7 @@ use std::env;
 use std::fmt;
 use std::time::Duration;
 
+use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde::Serialize;
@@ -264,7 +265,14 @@ impl<C> HttpClientBuilder<C> {
     /// It quotes an invalid base URL, unless the URL has an `@` or no `:`, because it may then contain
     /// credentials or be the API key in the wrong place. No other value is shown.
     pub fn build(self) -> Result<C, LlmError> {
-        let secrets = Secrets::new(&self.secrets);
+        let mut secrets = self.secrets;
+        // A query may contain a key, and servers repeat addresses.
+        let url = Url::parse(&self.base_url).ok();
+        let values = url.iter().flat_map(Url::query_pairs);
+        let values = values.filter(|(name, _)| name != "api-version");
+        secrets.extend(values.map(|(_, value)| SecretString::from(value.into_owned())));
+
+        let secrets = Secrets::new(&secrets);
         let example = self.protocol.example;
         let checked = address::check(&self.base_url, self.base_url_in, example, &secrets);
         let problems = checked.as_ref().err().into_iter().chain(&self.problems);

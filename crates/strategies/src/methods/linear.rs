@@ -286,11 +286,17 @@ fn choose(cx: &mut Solve, stage: &str, ways: &[&str], otherwise: &str) -> Result
     })
 }
 
-/// Returns whether the last thought repeats the one before it.
+/// Returns whether the last thought repeats the one before it. A hypothesis may say what the thought
+/// before it said.
 fn is_repeating(cx: &Solve) -> bool {
-    let mut texts = cx.path().filter(is_generated).map(|thought| &thought.text);
-    let (last, before) = (texts.next(), texts.next());
-    last.is_some() && last == before
+    let mut generated = cx.path().filter(is_generated);
+    let Some((last, before)) = generated.next().zip(generated.next()) else {
+        return false;
+    };
+    [last, before]
+        .iter()
+        .all(|thought| thought.stage == GENERATION)
+        && last.text == before.text
 }
 
 /// Asks for a better version of an earlier thought.

@@ -154,8 +154,11 @@ fn reason(cx: &mut Solve, stage: &str, is_repeating: bool) -> Result<Next, Stop>
 
     let reply = cx.ask(stage, question)?;
     let next = read(&reply);
-    // Until there is a solution, the best answer is the last reasoning.
-    cx.keep_guess(&reply.text);
+    match &next {
+        // Until there is a solution, the best answer is the last reasoning.
+        Next::Act(_) => cx.keep_guess(&reply.text),
+        Next::Finish(answer) => cx.keep(answer.as_str()),
+    }
     let text = match (&next, reply.text) {
         (_, text) if !text.is_empty() => text,
         (Next::Act(calls), _) => format!("Next: {}.", names(calls)),

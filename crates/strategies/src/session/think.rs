@@ -103,7 +103,18 @@ impl Session {
         if let Some(from) = begun_by_it {
             self.branches.pop();
             if self.current == thought.branch {
-                self.current = self.existing(from)?.branch;
+                let from = self.existing(from)?.branch;
+                // Nothing can be added where a branch was given up meanwhile.
+                let open = self
+                    .branches
+                    .iter()
+                    .rev()
+                    .filter(|branch| branch.is_in_use());
+                let mut open = open.map(|branch| branch.id);
+                self.current = match self.branch(from)?.is_in_use() {
+                    true => from,
+                    false => open.next().unwrap_or(from),
+                };
             }
         }
         Ok(thought)

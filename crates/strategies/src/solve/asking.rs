@@ -9,7 +9,7 @@ use cogwork_llm::{
 };
 use cogwork_typed::GrowingText;
 use cogwork_typed::ask::{
-    AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict, not_admitted,
+    AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
 };
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
@@ -277,29 +277,30 @@ impl Policy for QuestionPolicy<'_> {
 
 fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<StageReply, String> {
     let calls = response.tool_calls();
-
-    if !calls.is_empty() && !ask.tools.is_empty() {
+    let calls_tools = !calls.is_empty() && !ask.tools.is_empty();
+    if calls_tools {
         // Checked because every one of these calls will be made.
         ResponseLimits::default()
             .check(response)
             .map_err(|error| error.to_string())?;
-        if let Some(problem) = not_admitted(0, response.finish_reason()) {
-            return Err(problem);
-        }
-
-        return Ok(StageReply {
-            text: response.text().trim().to_owned(),
-            tool_calls: calls.to_vec(),
-            ..StageReply::default()
-        });
     }
 
     let cut = match response.finish_reason() {
         // A model that isn't told why would write the same length again.
         FinishReason::Length => "the reply was cut off at the limit of tokens, so be shorter",
         FinishReason::ContentFilter => "the reply was withheld in part by a filter",
+        _ if calls_tools => {
+            return Ok(StageReply {
+                text: response.text().trim().to_owned(),
+                tool_calls: calls.to_vec(),
+                ..StageReply::default()
+            });
+        }
         _ => return ask.read(format, response.text()),
     };
+    if calls_tools {
+        return Err(cut.to_owned());
+    }
 
     match ask.read(format, response.text()) {
         Ok(read) if ask.may_be_cut(format, response.text()) => Ok(read),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{Message, Messages};
-use cogwork_text::{Name, NameList};
+use cogwork_text::{Escaped, Name, NameList};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::no_answer;
 use tokio::time::Instant;
@@ -78,7 +78,9 @@ impl fmt::Debug for Batch {
 
 /// Returns the error of a method that made a call before and now makes another one, or none.
 fn changed(strategy: &Strategy, before: Option<&str>, now: Option<&str>) -> SolveError {
-    let [before, now] = [before, now].map(|label| Name(label.unwrap_or("no call")));
+    // The hash is at the end.
+    let shown = |label: &str| Escaped::new(label).with_max_chars(300).to_string();
+    let [before, now] = [before, now].map(|label| shown(label.unwrap_or("no call")));
     let strategy = Name(strategy.name());
     SolveError::method(format!(
         "`{strategy}` is not deterministic, or was changed: it made `{before}` before and now makes `{now}` \

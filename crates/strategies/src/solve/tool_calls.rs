@@ -25,7 +25,7 @@ pub struct PlannedCall {
     /// The input.
     pub input: Value,
     /// Whether the input is what a model wrote, which isn't adapted to the tool. If it is a text, the
-    /// text is the arguments in JSON.
+    /// text is the arguments in JSON. Of the calls of a batch, the first 16 of these are made.
     pub literal: bool,
 }
 

@@ -258,6 +258,23 @@ fn what_a_thought_closed_is_open_again_without_it() {
 }
 
 #[test]
+fn undoing_a_fork_does_not_go_back_to_a_branch_that_was_given_up() {
+    let mut session = Session::new(StrategyName::Linear);
+    let first = walk(&mut session, &["problem_reception"])[0];
+    let kept = session.fork(first, "kept").unwrap();
+    session.think_on(kept, ThoughtDraft::here("on")).unwrap();
+    session.switch(kept).unwrap();
+    session.prune(BranchId::MAIN).unwrap();
+
+    let side = session.fork(first, "side").unwrap();
+    session.think_on(side, ThoughtDraft::here("on")).unwrap();
+    session.switch(side).unwrap();
+    session.undo().unwrap();
+    assert!(session.branch(side).is_err());
+    assert_eq!(session.current(), kept);
+}
+
+#[test]
 fn a_thought_that_others_build_on_cannot_be_undone() {
     let mut session = Session::new(StrategyName::Linear);
     let first = walk(&mut session, &["problem_reception"])[0];

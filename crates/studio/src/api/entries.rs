@@ -27,7 +27,7 @@ pub(super) fn event(entry: &RecordedEntry, started: SystemTime, view: View) -> O
     let at = since.map_or(0.0, |since| since.as_secs_f64());
 
     Some(match &entry.entry {
-        Entry::Outcome { step, .. } => {
+        Entry::Outcome { step, .. } | Entry::Taken { step, .. } | Entry::TimedOut { step } => {
             json!({"step": step, "at": at, "type": "phase_finished", "phase": "exec", "took": 0.0})
         }
         Entry::Waiting {

@@ -28,7 +28,7 @@ pub struct Spent {
     /// The number of calls to a model.
     #[serde(skip_serializing_if = "is_zero")]
     pub calls: u32,
-    /// The number of calls to tools.
+    /// The number of calls to tools, including those that failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub tool_calls: u32,
     /// The tokens that servers reported.

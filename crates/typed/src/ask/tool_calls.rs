@@ -161,11 +161,18 @@ impl<'t> ToolCalls<'t> {
         meter: &Meter,
     ) -> Result<(ToolUse, Duration), CannotWait> {
         meter.count_tool_call();
+        let needs_approval = self.tools.need_approval(call.name());
         let input = input.map_or_else(|| self.tools.input_of(call), Ok);
-        if let Ok(input) = &input
-            && self.tools.need_approval(call.name())
+        let input = input.and_then(|input| {
             // Nobody should be asked about a call that is bound to fail.
-            && self.tools.check(call.name(), input).is_ok()
+            if needs_approval {
+                self.tools.check(call.name(), &input)?;
+            }
+            Ok(input)
+        });
+
+        if needs_approval
+            && let Ok(input) = &input
             && let Some(refusal) = self.refusal(call.name(), input, number).await?
         {
             return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));

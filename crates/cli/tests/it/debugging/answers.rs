@@ -55,8 +55,10 @@ fn of_several_answers_none_is_delivered_if_one_is_refused() {
     // The run was not started before.
     place.start(&[]).fails(5, waits);
 
-    let two = ["--answer", "approval=no", "--answer", "aproval=yes"];
-    place.resume(&two).fails(3, "");
+    for wrong in ["aproval=yes", "approval=perhaps"] {
+        let two = ["--answer", "approval=no", "--answer", wrong];
+        place.resume(&two).fails(3, "");
+    }
     place.resume(&[]).fails(5, waits);
 
     let yes = ["--answer", "approval=yes"];

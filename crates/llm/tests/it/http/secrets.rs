@@ -103,6 +103,20 @@ async fn check(answers: Vec<Answer>, case: &str) {
     }
 }
 
+#[tokio::test]
+async fn no_error_shows_a_key_in_the_query_of_the_base_url() {
+    for answer in places(KEY) {
+        let server = Server::start([answer]).await;
+        let mut url = reqwest::Url::parse(&server.base_url()).unwrap();
+        url.query_pairs_mut().append_pair("key", KEY);
+        let client = OpenAiClient::builder(url.as_str(), "m").build().unwrap();
+
+        if let Err(error) = ask(&client).await {
+            assert_hidden(&everything(&error), "in the query");
+        }
+    }
+}
+
 /// What is shown depends on a beginning of what a server says, of a length that depends on nothing
 /// else. Between the halves of a key there may be any number of backslashes.
 #[tokio::test]

@@ -106,7 +106,7 @@ async fn too_many_calls_and_those_of_a_truncated_reply_are_not_made() {
     assert_eq!(solved.spent().tool_calls, 0);
     assert_eq!(
         complaints(&solved),
-        "the reply with this call was cut off at the limit of tokens; expected a whole one"
+        "the reply was cut off at the limit of tokens, so be shorter"
     );
 }
 

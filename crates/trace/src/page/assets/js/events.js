@@ -44,8 +44,11 @@ const RUN_EVENTS = {
 
   phase_finished(run, event, step) {
     if (!step || step.isDone) return;
-    // Nothing else tells that it is over.
-    if (run.hasOnlyOutcomes && event.step === step.name) step.status = 'done';
+    // Nothing else tells that it is over, or that the run goes on.
+    if (run.hasOnlyOutcomes && event.step === step.name) {
+      step.status = 'done';
+      run.status = { kind: 'open', label: 'Not finished' };
+    }
     step.phases[event.phase] = (step.phases[event.phase] ?? 0) + event.took;
     step.end = run.now;
   },
