@@ -56,7 +56,8 @@ impl Server {
     /// [`stop`](Self::stop). Each message is a line. Lines that are too long or no message are
     /// answered with an error. The client has access to the sessions of the local user.
     ///
-    /// When the client has disconnected, requests in progress have 5 seconds to finish.
+    /// When the client has disconnected, requests in progress have 5 seconds to finish, and runs that
+    /// are cancelled then record their end.
     ///
     /// # Errors
     ///

@@ -148,6 +148,15 @@ impl Runner {
         step: Option<&str>,
         answer: &Value,
     ) -> Result<Option<FlowError>, FlowError> {
+        let status = self.find_intact(run_id).await?.status;
+        let mut asking = status.waits().iter().filter(|wait| wait.event == event);
+        // So that no later try answers a later question.
+        let only = match (asking.next(), asking.next()) {
+            (Some(only), None) => Some(only.step.as_str()),
+            _ => None,
+        };
+
+        let step = step.or(only);
         let until = Instant::now() + STOPPING;
         loop {
             match self.try_to_answer(run_id, event, step, answer).await {

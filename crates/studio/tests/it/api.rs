@@ -78,8 +78,8 @@ async fn a_client_comes_back(place: &Path) {
     answer(&server, 4).await;
     let mut again = follow(&server, &last_id(&first)).await;
     let rest = again.until("ended").await;
-    assert_eq!(types(&rest), ["ended"]);
-    assert_eq!(lines(&rest)[0]["answer"], r#"{"stars":4}"#);
+    assert_eq!(types(&rest), ["phase_finished", "ended"]);
+    assert_eq!(lines(&rest)[1]["answer"], r#"{"stars":4}"#);
 
     let end = follow(&server, &last_id(&rest)).await;
     let nothing = { end }.until("event: current").await;
