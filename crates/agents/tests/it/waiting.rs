@@ -13,31 +13,6 @@ async fn paused(run: &mut Run<'_, FlowState>, state: &mut FlowState) -> Paused {
     run.finish(state).await.unwrap_err().into_paused().unwrap()
 }
 
-/// A conversation may go on until nobody answers any more.
-#[tokio::test]
-async fn a_loop_with_a_wait_needs_no_end() {
-    let loaded = load(
-        "
-nodes:
-  - {id: question, type: wait}
-  - {id: answer, type: agent, config: {provider: rules, rules: [], else: Indeed.}}
-edges:
-  - {from: question, to: answer}
-  - {from: answer, to: question}
-",
-    );
-    let mut state = FlowState::new("");
-    let mut run = loaded.flow().begin();
-
-    for question in ["Is it?", "Really?"] {
-        paused(&mut run, &mut state).await;
-        run.deliver("question", &question).await.unwrap();
-    }
-
-    paused(&mut run, &mut state).await;
-    assert_eq!(state.visits().len(), 4);
-}
-
 #[tokio::test]
 async fn a_wait_pauses_until_the_answer_chooses_an_action() {
     let loaded = load(FLOW);
@@ -89,8 +64,6 @@ async fn an_answer_that_names_no_action_is_refused() {
         (json!("Yes"), named("Yes")),
         (json!({"action": true}), none.to_owned()),
         (json!(7), none.to_owned()),
-        (json!([7]), none.to_owned()),
-        (json!({"text": "no"}), none.to_owned()),
         (json!(long), too_long.to_owned()),
     ] {
         let refused = run.deliver("review", &answer).await.unwrap_err();
