@@ -151,6 +151,8 @@ async fn each_answer_has_the_headers_that_protect_it() {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+        let policy = answer.header("cross-origin-resource-policy");
+        assert_eq!(policy, Some("same-origin"));
     }
     assert_eq!(studio.get("/none").await.status, 404);
 }
